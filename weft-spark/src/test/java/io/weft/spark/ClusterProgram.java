@@ -13,7 +13,8 @@ import java.util.List;
 import org.apache.spark.SparkConf;
 import org.apache.spark.sql.SparkSession;
 
-/// A driver with two executors, which are processes of their own. It prints a line for each check.
+/// A driver with two executors, which are separate processes. It prints a line for each check, or
+/// with the argument N repeats the loss of an executor N times.
 public final class ClusterProgram {
 
   private ClusterProgram() {}
@@ -30,10 +31,19 @@ public final class ClusterProgram {
             .set("spark.weft.deadline", "30s")
             .set("spark.executor.extraClassPath", System.getProperty("weft.test.classes"));
     try (SparkSession spark = SparkSession.builder().config(conf).getOrCreate()) {
+      if (arguments.length > 0) {
+        int times = Integer.parseInt(arguments[0]);
+        int equal = 0;
+        for (int i = 0; i < times; i++) {
+          equal += resumed(spark, "/" + i).equals("true, equal weights true") ? 1 : 0;
+        }
+        System.out.println("resumed with equal weights: " + equal + " of " + times);
+        return;
+      }
       System.out.println("ranks: " + ranks(spark));
       System.out.println("lost executor: " + lostExecutor(spark));
       System.out.println("estimator: " + estimator(spark));
-      System.out.println("resumed: " + resumed(spark));
+      System.out.println("resumed: " + resumed(spark, ""));
     }
   }
 
@@ -79,11 +89,11 @@ public final class ClusterProgram {
         .orElseThrow();
   }
 
-  /// Ends the process of rank 1 in the first attempt when two epochs are saved. Compares the
+  /// Kills the process of rank 1 in the first attempt when two epochs are saved. Compares the
   /// weights with those of an undisturbed training.
-  private static String resumed(SparkSession spark) {
+  private static String resumed(SparkSession spark, String directory) {
     int epochs = 30;
-    String checkpoints = System.getProperty("weft.test.checkpoints");
+    String checkpoints = System.getProperty("weft.test.checkpoints") + directory;
     TrainingSummary undisturbed =
         fit(spark, new WeftEstimator(new DenseNetwork(0.1f)).setEpochs(epochs));
     TrainingSummary resumed =

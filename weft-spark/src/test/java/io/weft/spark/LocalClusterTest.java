@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -17,21 +18,29 @@ import org.junit.jupiter.api.io.TempDir;
 class LocalClusterTest {
 
   private static final long LIMIT_SECONDS = 300;
+  private static final long LONG_LIMIT_SECONDS = 1200;
 
   @TempDir private Path directory;
 
   @Test
   @Timeout(LIMIT_SECONDS + 30)
   void ranksOfTwoExecutorsTrainAndOutliveALostExecutor() throws Exception {
-    assertThat(run())
+    assertThat(run(LIMIT_SECONDS))
         .contains("ranks: 2 executors over shm")
         .contains("lost executor: [1, 1]")
         .contains("estimator: 2 executors, equal weights true")
         .contains("resumed: true, equal weights true");
   }
 
+  @Test
+  @Tag("long")
+  @Timeout(LONG_LIMIT_SECONDS + 30)
+  void trainingsOutliveTwentyKilledExecutors() throws Exception {
+    assertThat(run(LONG_LIMIT_SECONDS, "20")).contains("resumed with equal weights: 20 of 20");
+  }
+
   /// Runs `ClusterProgram` with a directory of jars as Spark's installation has it.
-  private String run() throws Exception {
+  private String run(long limitSeconds, String... arguments) throws Exception {
     Path home = Path.of("target", "spark-home").toAbsolutePath();
     Path jars = Files.createDirectories(home.resolve("jars"));
     List<String> folders = new ArrayList<>();
@@ -56,6 +65,7 @@ class LocalClusterTest {
             "-cp",
             System.getProperty("java.class.path"),
             ClusterProgram.class.getName()));
+    command.addAll(List.of(arguments));
     File output = directory.resolve("output.txt").toFile();
     ProcessBuilder builder =
         new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output);
@@ -65,9 +75,9 @@ class LocalClusterTest {
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
     Process driver = builder.start();
     try {
-      boolean ended = driver.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS);
+      boolean ended = driver.waitFor(limitSeconds, TimeUnit.SECONDS);
       String text = Files.readString(output.toPath());
-      assertThat(ended).as("ended within %d s: %s", LIMIT_SECONDS, text).isTrue();
+      assertThat(ended).as("ended within %d s: %s", limitSeconds, text).isTrue();
       assertThat(driver.exitValue()).as("exit status; output: %s", text).isZero();
       return text;
     } finally {
