@@ -13,7 +13,6 @@ import io.weft.spark.RankBody;
 import io.weft.spark.SparkRank;
 import io.weft.spark.WeftSpark;
 import java.io.IOException;
-import java.io.Serial;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -106,8 +105,6 @@ public final class Ratings {
 
   /// The training on a rank, which is a server and a worker.
   private record Training(float mean, int epochs) implements RankBody<Row, Score> {
-
-    @Serial private static final long serialVersionUID = 1L;
 
     @Override
     public Score run(SparkRank<Row> rank) throws Exception {

@@ -124,7 +124,7 @@ public final class WeftSpark {
     ClassTag<byte[]> bytes = ClassTag$.MODULE$.apply(Object.class);
     RDD<byte[]> ranks = data.rdd().barrier().mapPartitions(function, false, bytes);
     // The shuffle lets Spark run the stage again: it gives up stages whose tasks return results.
-    try (JobProgress unused = JobProgress.of(spark, counters)) {
+    try (JobProgress _ = JobProgress.of(spark, counters)) {
       return results(JavaRDD.fromRDD(ranks, bytes).coalesce(1, true).collect());
     }
   }
