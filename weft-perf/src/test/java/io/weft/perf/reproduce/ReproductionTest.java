@@ -160,6 +160,25 @@ class ReproductionTest {
     assertThat(verdict(0.7, 1, 3)).isEqualTo("differs because of tests");
   }
 
+  @Test
+  void accuracyIsComparedOverRanks() throws Exception {
+    PaperFigure rates = PaperFigures.selected(List.of("HVD18.rates")).getFirst();
+    ScriptedRuns runs =
+        new ScriptedRuns()
+            .report("-np 32 ", "{\"testAccuracy\":0.962}")
+            .report("--scale-lr --warmup-epochs 2", "{\"testAccuracy\":0.97}");
+    Figure row =
+        new Reproduction(ReproductionMode.FULL, rows(), runs.of(ReproductionMode.FULL), HOST)
+            .reproduce(rates);
+    assertThat(row.text("measured"))
+        .isEqualTo(
+            "test accuracy on 1, 2, 4, 8, 16, 32 ranks: 97.00, 97.00, 97.00, 97.00, 97.00, 96.20"
+                + " percent");
+    assertThat(row.text("verdict")).isEqualTo("agrees");
+    assertThat(runs.started()).hasSize(6).allMatch(each -> each.contains("--batch-per-rank 64"));
+    assertThat(reproduce(rates, new ScriptedRuns()).text("note")).contains("Only --full");
+  }
+
   private String verdict(double ours, double least, double most) throws Exception {
     return reproduce(
             figure("fig1", each -> each.compare(ours, least, most, 0.25, "of tests")),

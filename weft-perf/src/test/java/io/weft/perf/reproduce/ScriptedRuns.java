@@ -35,6 +35,10 @@ final class ScriptedRuns implements WeftRuns.Starter {
   }
 
   WeftRuns quick() {
-    return new WeftRuns(this, ReproductionMode.QUICK, Duration.ofSeconds(60), line -> {}, () -> 0L);
+    return of(ReproductionMode.QUICK);
+  }
+
+  WeftRuns of(ReproductionMode mode) {
+    return new WeftRuns(this, mode, Duration.ofSeconds(60), line -> {}, () -> 0L);
   }
 }
