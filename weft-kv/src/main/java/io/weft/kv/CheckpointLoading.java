@@ -27,6 +27,7 @@ import java.nio.file.FileSystemException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.TreeSet;
 
 /// Loads a checkpoint into the current shards, whose number may differ from the checkpoint's. One
 /// thread of each worker.
@@ -80,12 +81,31 @@ final class CheckpointLoading {
       throws IOException, InterruptedException {
     List<CheckpointManifest> chain = directory.chain(number);
     CheckpointManifest last = chain.getLast();
-    for (int i = worker; i < last.files().size(); i += workers) {
-      CheckpointManifest.File file = last.files().get(i);
+    List<CheckpointManifest.File> files = files(last);
+    for (int i = worker; i < files.size(); i += workers) {
+      CheckpointManifest.File file = files.get(i);
       TableSpec table = table(TableSpec.parse(last.tables().get(file.table()).spec()));
       load(chain, file.name(), table, last.tables().get(file.table()).clock());
     }
     return CheckpointMaking.of(directory.of(number), last, refused);
+  }
+
+  /// Returns the files of the tables to restore. Throws `CommException.Mismatch` if the checkpoint
+  /// lacks a named table.
+  private List<CheckpointManifest.File> files(CheckpointManifest last) {
+    if (options.tables().isEmpty()) {
+      return last.files();
+    }
+    List<String> saved =
+        last.tables().stream().map(it -> TableSpec.parse(it.spec()).name()).toList();
+    if (!saved.containsAll(options.tables())) {
+      throw new CommException.Mismatch(
+          "the tables %s are to be restored from %s, which has %s"
+              .formatted(new TreeSet<>(options.tables()), directory.of(last.number()), saved));
+    }
+    return last.files().stream()
+        .filter(it -> options.tables().contains(saved.get(it.table())))
+        .toList();
   }
 
   private TableSpec table(TableSpec saved) {
@@ -96,7 +116,7 @@ final class CheckpointLoading {
             .orElseThrow(
                 () ->
                     new CommException.Mismatch(
-                        "table '%s' of the checkpoint is not registered; register all of its tables before restore"
+                        "table '%s' of the checkpoint is not registered; register all of its tables before restore, or name those to restore by CheckpointOptions.ofTables"
                             .formatted(saved.name())));
     List<String> differences = lasting(saved).differences(lasting(now));
     if (!differences.isEmpty()) {
@@ -107,12 +127,17 @@ final class CheckpointLoading {
     return now;
   }
 
+  /// Returns the name of a table's update rule, which determines the slots of its rows.
+  static String ruleName(TableSpec spec) {
+    int colon = spec.rule().indexOf(':');
+    return colon < 0 ? spec.rule() : spec.rule().substring(0, colon);
+  }
+
   /// Returns the properties of a table that must not change between checkpoint and restore. The
   /// rule's parameters, the consistency, the checks and the retention may change.
   private static TableSpec lasting(TableSpec spec) {
-    int colon = spec.rule().indexOf(':');
     TableSpec lasting =
-        spec.withRule(colon < 0 ? spec.rule() : spec.rule().substring(0, colon))
+        spec.withRule(ruleName(spec))
             .with(Consistency.synchronous())
             .with(TableSpec.Checks.LENGTHS)
             .with(Retention.ALL);

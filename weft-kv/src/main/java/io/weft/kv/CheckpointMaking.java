@@ -4,6 +4,7 @@ package io.weft.kv;
 import io.weft.kv.checkpoint.CheckpointDirectory;
 import io.weft.kv.checkpoint.CheckpointManifest;
 import io.weft.kv.checkpoint.ShardFile.Content;
+import io.weft.kv.frame.KvOp;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.worker.KvHandle;
 import io.weft.kv.worker.SaveRequests;
@@ -30,8 +31,11 @@ final class CheckpointMaking {
   private final WorkerLinks links;
   private final List<TableSpec> tables;
   private final int shards;
+  private final KvOp op;
 
-  CheckpointMaking(CheckpointOptions options, WorkerLinks links, List<TableSpec> tables) {
+  /// @param op `CUT`, or `EXPORT` for files that later checkpoints do not depend on
+  CheckpointMaking(CheckpointOptions options, WorkerLinks links, List<TableSpec> tables, KvOp op) {
+    this.op = op;
     this.options = options;
     this.directory = new CheckpointDirectory(options.directory(), options.job());
     this.links = links;
@@ -114,6 +118,7 @@ final class CheckpointMaking {
     Path in = directory.of(number);
     return saves(tables.get(table))
         .cut(
+            op,
             shard -> in.resolve(CheckpointManifest.fileName(table, shard)).toString(),
             id,
             base == null ? "" : base.id(),

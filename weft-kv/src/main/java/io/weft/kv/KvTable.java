@@ -5,12 +5,20 @@ import io.weft.comm.Handle;
 import io.weft.kv.frame.KvHead.Values;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.key.KeyList;
+import io.weft.kv.rule.UpdateRules;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.worker.TableRequests;
 import io.weft.kv.worker.WorkerLinks;
 import io.weft.tensor.DType;
 import io.weft.tensor.TensorView;
+import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Objects;
 
 /// A worker's view of a table of rows. Keys may come in any order and may repeat: pushed rows of
 /// the same key are summed first, and a pulled row is written at each position of its key. Values
@@ -31,14 +39,18 @@ import java.lang.foreign.MemorySegment;
 /// `CommException.Mismatch` and the reason.
 public final class KvTable extends KvObject {
 
+  private static final int MOST_INSERTS = 8;
+
+  private final WorkerLinks links;
   private final TableRequests requests;
 
   KvTable(WorkerLinks links, TableSpec spec) {
-    this(new TableRequests(links, spec), spec);
+    this(links, new TableRequests(links, spec), spec);
   }
 
-  private KvTable(TableRequests requests, TableSpec spec) {
+  private KvTable(WorkerLinks links, TableRequests requests, TableSpec spec) {
     super(spec, requests.clock());
+    this.links = links;
     this.requests = requests;
   }
 
@@ -120,6 +132,116 @@ public final class KvTable extends KvObject {
     return pushPull(keys(keys), MemorySegment.ofArray(values), MemorySegment.ofArray(into));
   }
 
+  /// Sets rows to these values, and their slots to the initial values of the rule. Existing rows
+  /// are replaced, and new ones need no admission. Throws `IllegalArgumentException` as a push
+  /// does, and if a key repeats.
+  ///
+  /// The shards execute it once, like a push, in the order of arrival. It is not a clock, and not a
+  /// push that Adam or eviction counts. In a synchronous table rows are inserted and removed before
+  /// the first push of any worker: the call throws `IllegalStateException` if this worker has
+  /// pushed, and the handle fails with `CommException.Mismatch` if another one has.
+  public Handle<Void> insert(KeyList keys, MemorySegment values) throws InterruptedException {
+    return insert(keys, values, Values.FLOAT32);
+  }
+
+  /// Inserts rows of a FLOAT32 or FLOAT16 view, whose shape is ignored.
+  public Handle<Void> insert(KeyList keys, TensorView values) throws InterruptedException {
+    return insert(keys, values.data(), format(values));
+  }
+
+  /// Inserts rows of an array.
+  public Handle<Void> insert(long[] keys, float[] values) throws InterruptedException {
+    return insert(requests.cut(keys), MemorySegment.ofArray(values));
+  }
+
+  private Handle<Void> insert(KeyList keys, MemorySegment values, Values format)
+      throws InterruptedException {
+    checkValues(keys, values, format);
+    requests.checkDistinct(keys);
+    return requests.insert(keys, format, values, -1);
+  }
+
+  /// Removes the rows of these keys, of which some may have none. Their keys have initial values
+  /// again. Executed as `insert` is.
+  public Handle<Void> remove(KeyList keys) throws InterruptedException {
+    checkTable(keys);
+    return requests.remove(keys);
+  }
+
+  /// Removes the rows of these keys.
+  public Handle<Void> remove(long... keys) throws InterruptedException {
+    return remove(requests.cut(keys));
+  }
+
+  /// Writes all rows with their slots to files in a directory that all servers and this worker
+  /// reach under the same path, while all workers continue. The servers write the rows of a
+  /// synchronous table as of one clock, and otherwise those of each shard as of one moment. The
+  /// previous export there is removed. Throws `IOException` if this worker cannot write, for
+  /// example because the directory has other files of this kind, and `CommException.Mismatch` if a
+  /// server cannot.
+  ///
+  /// @param within how long it may take
+  public Checkpoint exportRows(Path directory, Duration within)
+      throws IOException, InterruptedException {
+    CheckpointOptions options =
+        CheckpointOptions.in(directory)
+            .named(RowFiles.job(spec().name()))
+            .keeping(1)
+            .withFullEvery(1)
+            .within(within);
+    return new CheckpointMaking(options, links, List.of(spec()), KvOp.EXPORT).make();
+  }
+
+  /// Inserts all rows of files, which may be those of another table of equal width, and waits for
+  /// the shards. Returns the number of rows. If it fails, some rows may be inserted, and it may be
+  /// repeated. Throws `IllegalArgumentException` if the widths differ, or if slots are to be kept
+  /// and the rules differ.
+  public long importRows(RowFiles files, RowFiles.Slots slots)
+      throws IOException, InterruptedException {
+    Objects.requireNonNull(slots, "slots");
+    boolean keepsSlots = slots == RowFiles.Slots.KEPT;
+    String rule = CheckpointLoading.ruleName(spec());
+    TableSpec from = files.spec();
+    if (from.width() != spec().width()
+        || (keepsSlots && !CheckpointLoading.ruleName(from).equals(rule))) {
+      throw new IllegalArgumentException(
+          "table '%s': exported rows of %d floats with rule '%s', expected %d floats%s"
+              .formatted(
+                  spec().name(),
+                  from.width(),
+                  from.rule(),
+                  spec().width(),
+                  keepsSlots ? " with the slots of '" + rule + "'; or import Slots.INITIAL" : ""));
+    }
+    long step = keepsSlots ? (UpdateRules.countsSteps(spec().rule()) ? files.step() : 0) : -1;
+    int floats = keepsSlots ? requests.floats() : (int) spec().width();
+    var open = new ArrayDeque<Handle<Void>>();
+    try {
+      files.forEachBlock(
+          block -> {
+            try {
+              if (open.size() == MOST_INSERTS) {
+                var unused = open.remove().await();
+              }
+              open.add(
+                  requests.insert(
+                      requests.cut(RowFiles.keys(block)),
+                      Values.FLOAT32,
+                      RowFiles.values(block, floats),
+                      step));
+            } catch (InterruptedException interrupted) {
+              throw new InterruptedIOException();
+            }
+          });
+    } catch (InterruptedIOException interrupted) {
+      throw new InterruptedException();
+    }
+    while (!open.isEmpty()) {
+      var unused = open.remove().await();
+    }
+    return files.rows();
+  }
+
   private Values format(TensorView view) {
     if (view.dtype() == DType.FLOAT32) {
       return Values.FLOAT32;
@@ -144,11 +266,7 @@ public final class KvTable extends KvObject {
   }
 
   private void check(BorrowedMemory what, KeyList keys, MemorySegment memory, Values format) {
-    if (keys.table().id() != spec().id()) {
-      throw new IllegalArgumentException(
-          "table '%s': a list of keys of table '%s', with other shards; make one by keys() of this table"
-              .formatted(spec().name(), keys.table().name()));
-    }
+    checkTable(keys);
     long expected = format.bytes(spec().width()) * keys.size();
     if (memory.byteSize() != expected) {
       throw new IllegalArgumentException(
@@ -163,5 +281,13 @@ public final class KvTable extends KvObject {
                   expected));
     }
     what.check(spec(), memory);
+  }
+
+  private void checkTable(KeyList keys) {
+    if (keys.table().id() != spec().id()) {
+      throw new IllegalArgumentException(
+          "table '%s': a list of keys of table '%s', with other shards; make one by keys() of this table"
+              .formatted(spec().name(), keys.table().name()));
+    }
   }
 }

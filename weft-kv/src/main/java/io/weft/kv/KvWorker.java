@@ -9,6 +9,7 @@ import io.weft.collective.CollectiveOptions;
 import io.weft.collective.Communicator;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
+import io.weft.kv.frame.KvOp;
 import io.weft.kv.spec.Consistency;
 import io.weft.kv.spec.Slicer;
 import io.weft.kv.spec.TableCounts;
@@ -30,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -239,18 +241,18 @@ public final class KvWorker {
     var unused = workers.barrier(CollectiveOptions.named("kv/barrier")).await();
   }
 
-  /// Writes all tables and tensors that this worker has registered, while all workers continue.
-  /// Only one worker may call it. Returns when the checkpoint is on disk. For each table and shard
-  /// the checkpoint contains whole pushes, and for each worker a prefix of its pushes. For a
-  /// synchronous table it contains the pushes of the same clocks on all shards. Rows that have not
-  /// changed since the last checkpoint are not written again, subject to
+  /// Writes the tables and tensors of the options, by default all that this worker has registered,
+  /// while all workers continue. Only one worker may call it. Returns when the checkpoint is on
+  /// disk. For each table and shard the checkpoint contains whole pushes, and for each worker a
+  /// prefix of its pushes. For a synchronous table it contains the pushes of the same clocks on all
+  /// shards. Rows that have not changed since the last checkpoint are not written again, subject to
   /// `CheckpointOptions.fullEvery`.
   ///
   /// Throws `IOException` if this worker cannot write, and `CommException.Mismatch` if a server
   /// cannot. The previous checkpoints then remain.
   public Checkpoint checkpoint(CheckpointOptions options) throws IOException, InterruptedException {
     requireOneLevel();
-    return new CheckpointMaking(options, links, specs()).make();
+    return new CheckpointMaking(options, links, specs(options), KvOp.CUT).make();
   }
 
   /// Writes a checkpoint to a directory with default options.
@@ -270,7 +272,7 @@ public final class KvWorker {
   public Optional<Checkpoint> restore(CheckpointOptions options)
       throws IOException, InterruptedException {
     requireOneLevel();
-    var loading = new CheckpointLoading(options, links, specs());
+    var loading = new CheckpointLoading(options, links, specs(options));
     List<String> refused = new ArrayList<>();
     long chosen = NONE_USABLE;
     int worker = layout.workers().indexOf(weft.rank());
@@ -312,8 +314,22 @@ public final class KvWorker {
     return restore(CheckpointOptions.in(directory));
   }
 
-  private List<TableSpec> specs() {
-    return stored.stream().map(KvObject::spec).toList();
+  /// Returns the specifications of the tables that are written or restored. Throws
+  /// `IllegalArgumentException` for a name of a table that is not registered.
+  private List<TableSpec> specs(CheckpointOptions options) {
+    List<TableSpec> all = stored.stream().map(KvObject::spec).toList();
+    if (options.tables().isEmpty()) {
+      return all;
+    }
+    List<TableSpec> named =
+        all.stream().filter(each -> options.tables().contains(each.name())).toList();
+    if (named.size() < options.tables().size()) {
+      throw new IllegalArgumentException(
+          "the tables %s are to be written or restored, and this worker has registered only %s of them"
+              .formatted(
+                  new TreeSet<>(options.tables()), named.stream().map(TableSpec::name).toList()));
+    }
+    return named;
   }
 
   /// Returns the sum of the values of all workers.

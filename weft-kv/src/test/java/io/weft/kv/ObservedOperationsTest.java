@@ -12,6 +12,7 @@ import io.weft.observer.ObservedOperation.Service;
 import io.weft.observer.OperationObserver;
 import io.weft.observer.OperationStage;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -138,6 +139,30 @@ class ObservedOperationsTest {
               new End(Service.KV_SERVER, "pull counters", "counters", 2, pull.bytes(), 1, null));
       assertThat(pull.bytes()).isBetween(16L, 16L + 2 * 8);
       assertThat(server.next("clock counters").failure()).isNull();
+    }
+  }
+
+  @Test
+  void insertionRemovalAndExportAreReported(@TempDir Path directory) throws InterruptedException {
+    try (KvJob job =
+        new KvJob("inproc", 2, KvOptions.servers(1), it -> it.set(KvConfig.SHARDS, "1"))) {
+      Recorder worker = observe(job, 1, Service.KV_WORKER);
+      Recorder server = observe(job, 0, Service.KV_SERVER);
+      job.onWorkers(
+          (store, weft) -> {
+            KvTable table = store.register(COUNTERS);
+            table.insert(new long[] {7, 8, 9}, new float[] {1, 2, 3, 4, 5, 6}).await();
+            table.remove(8).await();
+            table.exportRows(directory, Duration.ofMinutes(1));
+          });
+      assertThat(worker.next("insert counters"))
+          .isEqualTo(new End(Service.KV_WORKER, "insert counters", "counters", 3, 24, 0, null));
+      assertThat(worker.next("remove counters"))
+          .isEqualTo(new End(Service.KV_WORKER, "remove counters", "counters", 1, 0, 0, null));
+      assertThat(worker.next("export counters").failure()).isNull();
+      assertThat(server.next("insert counters").rows()).isEqualTo(3);
+      assertThat(server.next("remove counters").rows()).isEqualTo(1);
+      assertThat(server.next("export counters").failure()).isNull();
     }
   }
 

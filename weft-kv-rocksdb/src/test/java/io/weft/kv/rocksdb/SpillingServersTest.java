@@ -9,6 +9,7 @@ import io.weft.kv.Checkpoint;
 import io.weft.kv.CheckpointOptions;
 import io.weft.kv.KvOptions;
 import io.weft.kv.KvTable;
+import io.weft.kv.RowFiles;
 import io.weft.kv.function.KvFunctions;
 import io.weft.kv.spec.Consistency;
 import io.weft.kv.spec.Retention;
@@ -17,8 +18,10 @@ import io.weft.kv.spec.TableStatistics;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
@@ -53,6 +56,11 @@ class SpillingServersTest {
         .withRule("adagrad:lr=0.125")
         .withInitial("constant:value=1", 0)
         .with(retention);
+  }
+
+  /// Returns a table whose rows may be inserted and removed after pushes.
+  private static TableSpec edited(String name, Retention retention) {
+    return spec(name, retention).with(Consistency.asynchronous());
   }
 
   private static long key(int i) {
@@ -114,6 +122,44 @@ class SpillingServersTest {
   private static long files(Path in) throws IOException {
     try (Stream<Path> all = Files.walk(in)) {
       return all.filter(it -> !it.equals(in)).count();
+    }
+  }
+
+  @Test
+  void insertedAndRemovedRowsOnDiskEqualThoseInMemory() throws Exception {
+    try (SpillJob job = new SpillJob(3, KvOptions.servers(2), directory.resolve("spill"), "64M")) {
+      job.onWorkers(
+          (store, weft) -> {
+            KvTable plain = store.register(edited("plain", Retention.ALL));
+            KvTable spilled = store.register(edited("spilled", SPILLED));
+            fill(plain, spilled, 1);
+            var random = new Random(5);
+            for (int round = 0; round < 40; round++) {
+              long[] keys = Arrays.stream(some(random)).distinct().toArray();
+              float[] values = gradients(random, keys.length);
+              boolean removes = round % 4 == 3;
+              for (KvTable each : List.of(plain, spilled)) {
+                if (removes) {
+                  each.remove(keys).await();
+                } else {
+                  each.insert(keys, values).await();
+                }
+                if (round % 3 == 0) {
+                  each.push(keys, values).await(); // with the slots of inserted rows
+                }
+              }
+            }
+            compare(plain, spilled);
+            long rows = plain.statistics().await().rows();
+            assertThat(spilled.statistics().await().rows()).isEqualTo(rows).isLessThan(KEYS);
+            assertThat(spilled.statistics().await().spilled().rows()).isGreaterThan(KEYS / 2);
+            Path files = directory.resolve("rows");
+            assertThat(spilled.exportRows(files, Duration.ofMinutes(1)).rows()).isEqualTo(rows);
+            KvTable imported = store.register(edited("imported", SPILLED));
+            imported.importRows(RowFiles.open(files, "spilled"), RowFiles.Slots.KEPT);
+            compare(plain, imported);
+            assertThat(imported.statistics().await().rows()).isEqualTo(rows);
+          });
     }
   }
 

@@ -66,7 +66,15 @@ public enum KvOp {
   EVICT(26),
   /// Changes parameters of a table's update rule from a step on. The payload is a line of
   /// `RuleSchedule.Change`, the clock that of the worker.
-  RULE(27);
+  RULE(27),
+  /// Sets rows to given values, numbered like a push. `part` is 0, or, if the rows contain slots,
+  /// one more than the table's least step afterwards.
+  INSERT(28),
+  /// Removes rows, numbered like a push.
+  REMOVE(29),
+  /// Writes all rows of the table as of this clock to a file, as `CUT` does. Later checkpoints do
+  /// not depend on it.
+  EXPORT(30);
 
   private static final KvOp[] ALL = values();
 
@@ -86,7 +94,12 @@ public enum KvOp {
 
   /// Returns whether a worker numbers the operation, so that a shard executes it once.
   public boolean isNumbered() {
-    return this == PUSH || this == PUSH_PULL || this == CHANGE;
+    return this == PUSH || this == PUSH_PULL || this == CHANGE || editsRows();
+  }
+
+  /// Returns whether the operation sets or removes rows, and is no push of a clock.
+  public boolean editsRows() {
+    return this == INSERT || this == REMOVE;
   }
 
   /// Returns the name of the operation in timelines and metrics.

@@ -10,6 +10,7 @@ abstract sealed class KeyedTable extends ShardTable permits RowsTable, ValuesTab
 
   private final PushRounds<KeptPush> rounds;
   private long step;
+  private long restoredClock;
 
   KeyedTable(TableSpec spec, ShardContext context) {
     super(spec, context);
@@ -24,6 +25,16 @@ abstract sealed class KeyedTable extends ShardTable permits RowsTable, ValuesTab
   @Override
   final List<PushRounds<KeptPush>> allRounds() {
     return List.of(rounds);
+  }
+
+  @Override
+  final void restored(int part, long clock) {
+    restoredClock = Math.max(restoredClock, clock);
+  }
+
+  /// Returns whether a push to a synchronous table has arrived since its restore.
+  final boolean hasPushes() {
+    return rounds.begun() > restoredClock;
   }
 
   @Override

@@ -27,7 +27,7 @@ final class MirrorRole implements ShardRole {
     long applied = 0;
     switch (head.op()) {
       case REGISTER -> applied = tables.register(it);
-      case PUSH -> {
+      case PUSH, INSERT, REMOVE -> {
         push(it);
         return this;
       }

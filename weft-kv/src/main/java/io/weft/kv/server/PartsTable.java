@@ -292,7 +292,7 @@ final class PartsTable extends ShardTable {
   }
 
   @Override
-  void restored(int index) {
+  void restored(int index, long clock) {
     if (tensor.find(index) != null) {
       part(index).initialized = true;
     }

@@ -97,7 +97,7 @@ final class PrimaryRole implements ShardRole {
     checkWhole();
     switch (it.head().op()) {
       case REGISTER -> both(it, tables.register(it));
-      case PUSH, PUSH_PULL -> push(it);
+      case PUSH, PUSH_PULL, INSERT, REMOVE -> push(it);
       case PULL -> pull(it);
       case CLOCK -> {
         ShardTable table = content.clock(it);
@@ -106,7 +106,7 @@ final class PrimaryRole implements ShardRole {
       }
       case WAIT -> await(it);
       case HOLD -> it.done(saves.hold(table(it), it.worker()));
-      case CUT -> {
+      case CUT, EXPORT -> {
         saves.cut(it, table(it));
         applyWaiting(table(it));
       }
@@ -194,6 +194,9 @@ final class PrimaryRole implements ShardRole {
 
   private void push(Pending it) throws Refusal {
     ShardTable table = table(it);
+    if (it.head().op().editsRows()) {
+      table.checkEdit();
+    }
     Subject subject = table.read(it);
     if (subject == null) {
       it.unknownList();
@@ -240,8 +243,8 @@ final class PrimaryRole implements ShardRole {
       answerPush(it, told);
     } else if (table.spec().consistency().isSynchronous()) {
       table.end(
-          "rank %d: a push of clock %d is here and not at %s; start again from the last checkpoint"
-              .formatted(context.rank(), it.head().clock(), refusal));
+          "rank %d: %s of clock %d is here and not at %s; start again from the last checkpoint"
+              .formatted(context.rank(), it.head().op(), it.head().clock(), refusal));
       content.ended(table);
       answers.refuseEnded(it, table.why());
     } else {

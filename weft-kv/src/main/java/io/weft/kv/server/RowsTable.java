@@ -7,6 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import io.weft.kv.frame.Finite;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvHead.Values;
+import io.weft.kv.frame.KvOp;
 import io.weft.kv.function.ShardValues.ValuesVisitor;
 import io.weft.kv.key.KeyDigest;
 import io.weft.kv.rule.InitialValues;
@@ -39,6 +40,7 @@ final class RowsTable extends KeyedTable {
   private final RowTable rows;
   private final KeyLists lists;
   private final int width;
+  private final int floatsOfRow;
   private final long pullsNotedEach;
   private long nextEvicted = EvictionScan.START;
 
@@ -62,6 +64,7 @@ final class RowsTable extends KeyedTable {
             RowTableSpec.RowOptions.DEFAULT
                 .withSeed(spec.initial().seed())
                 .withAdmission(spec.retention().admission()));
+    this.floatsOfRow = what.floats();
     this.rows =
         spec.retention().spills()
             ? spilling(what, spec.retention().memoryBytes(), context)
@@ -83,7 +86,7 @@ final class RowsTable extends KeyedTable {
   /// The keys of one request.
   ///
   /// @param list ascending and distinct
-  /// @param width of a row
+  /// @param width the floats of a row in the request
   /// @param format of their rows, as pushed or pulled
   private record Keys(RowList list, int width, Values format) implements Subject {
     @Override
@@ -100,14 +103,15 @@ final class RowsTable extends KeyedTable {
       throw new Refusal("rows of " + format.bits() + " bits; rows have 32 or 16");
     }
     var digest = new KeyDigest(head.digestHigh(), head.digestLow());
+    int floats = width(head);
     return switch (head.keys()) {
-      case NONE -> new Keys(new RowList(), width, format);
+      case NONE -> new Keys(new RowList(), floats, format);
       case NAMED -> {
         RowList known = lists.find(digest);
         if (known != null && known.count() != count) {
           throw new Refusal("%d keys by the name of a list of %d".formatted(count, known.count()));
         }
-        yield known == null ? null : new Keys(known, width, format);
+        yield known == null ? null : new Keys(known, floats, format);
       }
       case INLINE, KEPT -> {
         if (payload.byteSize() < 8L * count) {
@@ -120,9 +124,17 @@ final class RowsTable extends KeyedTable {
         if (head.keys() == KvHead.Keys.KEPT) {
           lists.keep(digest, list);
         }
-        yield new Keys(list, width, format);
+        yield new Keys(list, floats, format);
       }
     };
+  }
+
+  /// Returns the floats of a row in a request.
+  private int width(KvHead head) {
+    if (head.op() == KvOp.REMOVE) {
+      return 0;
+    }
+    return head.op() == KvOp.INSERT && head.part() > 0 ? floatsOfRow : width;
   }
 
   private static void checkOrder(RowList list) throws Refusal {
@@ -140,17 +152,18 @@ final class RowsTable extends KeyedTable {
 
   @Override
   MemorySegment values(KvHead head, Subject subject, MemorySegment payload) throws Refusal {
+    int its = keys(subject).width();
     boolean inline = head.keys() == KvHead.Keys.INLINE || head.keys() == KvHead.Keys.KEPT;
     long keyBytes = inline ? 8L * head.count() : 0;
     long expected = keyBytes + subject.valueBytes();
     if (payload.byteSize() != expected) {
       throw new Refusal(
           "%d keys of %d floats are %d bytes of values, not %d; do all workers use the same width?"
-              .formatted(head.count(), width, subject.valueBytes(), payload.byteSize() - keyBytes));
+              .formatted(head.count(), its, subject.valueBytes(), payload.byteSize() - keyBytes));
     }
     MemorySegment values = payload.asSlice(keyBytes);
     if (keys(subject).format() == Values.FLOAT16) {
-      long elements = (long) width * head.count();
+      long elements = (long) its * head.count();
       MemorySegment floats = floats(elements);
       conversion.widen(values, floats, elements);
       values = floats;
@@ -162,8 +175,8 @@ final class RowsTable extends KeyedTable {
             "value %s of key %d, column %d, is not finite; this shard has not applied the push"
                 .formatted(
                     values.getAtIndex(JAVA_FLOAT_UNALIGNED, at),
-                    keys(subject).list().key((int) (at / width)),
-                    at % width));
+                    keys(subject).list().key((int) (at / its)),
+                    at % its));
       }
     }
     return values;
@@ -193,6 +206,31 @@ final class RowsTable extends KeyedTable {
     nextStep();
     rows.use(rule(clock));
     rows.update(list, 0, list.count(), values, 0, step());
+  }
+
+  @Override
+  void checkEdit() throws Refusal {
+    if (spec().consistency().isSynchronous() && hasPushes()) {
+      throw new Refusal(
+          "a push has arrived, and the table is synchronous: its rows are inserted and removed"
+              + " before the first push of any worker");
+    }
+  }
+
+  @Override
+  void edit(KvHead head, Subject subject, MemorySegment values) {
+    RowList list = keys(subject).list();
+    if (head.op() == KvOp.INSERT) {
+      if (head.part() - 1L > step()) {
+        step(head.part() - 1L);
+        allUsed();
+      }
+      rows.insert(list, values, step() + 1); // which no checkpoint has written yet
+      return;
+    }
+    for (int i = 0; i < list.count(); i++) {
+      boolean unused = rows.remove(list.key(i));
+    }
   }
 
   /// Visits more places than a push of `keys` keys can fill.

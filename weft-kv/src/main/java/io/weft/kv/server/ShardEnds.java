@@ -67,10 +67,11 @@ final class ShardEnds {
     }
     long clock = it.head().clock();
     long taken = KvReply.NOT_KNOWN;
-    if (table.spec().consistency().isSynchronous()) {
+    KvOp op = KvOp.of(it.head().digestHigh());
+    if (table.spec().consistency().isSynchronous() && !op.editsRows()) {
       taken = table.rounds(subject).has(it.worker(), clock) ? KvReply.TAKEN : KvReply.NOT_TAKEN;
     }
-    String words = waitsFor(KvOp.of(it.head().digestHigh()), table, subject, clock);
+    String words = waitsFor(op, table, subject, clock);
     it.reply(KvReply.done(taken, words).encode());
   }
 }

@@ -54,10 +54,17 @@ final class ShardPushes {
   }
 
   /// Applies a push that is new, or keeps it until all workers have pushed at its clock. Returns
-  /// the number of applied clocks, or 0 for a table that is not synchronous.
+  /// the number of applied clocks, or 0 for a table that is not synchronous. Inserts or removes
+  /// rows at once.
   long push(Pending it, ShardTable table, Subject subject, MemorySegment values) throws Refusal {
     boolean isNew = isNew(it);
     table.changed();
+    if (it.head().op().editsRows()) {
+      if (isNew) {
+        table.edit(it.head(), subject, values);
+      }
+      return 0;
+    }
     if (table.spec().consistency().isSynchronous()) {
       return keep(it, table, subject, isNew ? values : null);
     }

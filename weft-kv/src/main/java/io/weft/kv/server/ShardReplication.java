@@ -301,7 +301,7 @@ final class ShardReplication {
     long keyBytes = 8L * count;
     var asPush =
         new KvHead(
-            KvOp.PUSH,
+            head.op() == KvOp.PUSH_PULL ? KvOp.PUSH : head.op(),
             new KvHead.Target(shard, head.table(), head.part(), 0),
             new KvHead.Progress(head.number(), head.settled(), head.clock()),
             new KvHead.Listed(count == 0 ? KvHead.Keys.NONE : KvHead.Keys.INLINE, count, 0, 0));

@@ -8,6 +8,7 @@ import io.weft.kv.checkpoint.ShardFile;
 import io.weft.kv.checkpoint.ShardFile.Content;
 import io.weft.kv.checkpoint.ShardFileWriter;
 import io.weft.kv.checkpoint.ShardFileWriter.Written;
+import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
 import io.weft.kv.rule.RuleSchedule;
 import io.weft.kv.server.ShardTable.KeptPush;
@@ -157,7 +158,8 @@ final class ShardSaves {
     List<String> asked = asked(it);
     Path file = Path.of(asked.getFirst());
     String id = asked.get(1);
-    Content content = table.contentAfter(asked.get(2));
+    boolean exports = it.head().op() == KvOp.EXPORT;
+    Content content = exports ? Content.FULL : table.contentAfter(asked.get(2));
     long clock = it.head().clock();
     var writer =
         new ShardFileWriter(
@@ -190,7 +192,9 @@ final class ShardSaves {
             table.step(),
             clock,
             table.savedRuleChanges().stream().map(RuleSchedule.Change::text).toList()));
-    open.add(new Save(table, table.cut(id, content, writer), writer));
+    TableSnapshot cut =
+        exports ? table.storage().snapshot(0, writer) : table.cut(id, content, writer);
+    open.add(new Save(table, cut, writer));
   }
 
   private void answer(Pending it, ShardTable table, Content content, Written written) {

@@ -110,6 +110,16 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
   /// Applies a push of a worker's clock.
   abstract void apply(Subject subject, MemorySegment values, long clock) throws Refusal;
 
+  /// Throws `Refusal` with the reason if rows cannot be inserted or removed now.
+  void checkEdit() throws Refusal {
+    throw new Refusal("rows are inserted into and removed from tables of rows only");
+  }
+
+  /// Inserts or removes the rows of a request.
+  void edit(KvHead head, Subject subject, MemorySegment values) throws Refusal {
+    checkEdit();
+  }
+
   /// Returns the rule by which a push of a worker's clock is applied.
   final UpdateRule rule(long clock) {
     return rules.at(clock);
@@ -260,8 +270,8 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
   /// Raises the number of the last update to at least this number.
   abstract void step(long atLeast);
 
-  /// Records that a checkpoint contained values of this part.
-  void restored(int part) {}
+  /// Records that a checkpoint contained values of this part, as of a clock.
+  void restored(int part, long clock) {}
 
   /// Visits clock and step of the rows, or of each existing part.
   abstract void states(StateVisitor visitor);

@@ -136,10 +136,11 @@ final class ShardTables {
     KvHead head = it.head();
     ShardTable table = of(head);
     if (table.isChanged()) {
-      throw new Refusal("there were pushes already; a checkpoint is restored before the first");
+      throw new Refusal(
+          "its rows have changed already; a checkpoint is restored before the first push");
     }
     takeContent(it, table);
-    table.restored(head.part());
+    table.restored(head.part(), head.clock());
     table.step(it.payload().get(JAVA_LONG_UNALIGNED, 8));
     table.allUsed();
     for (PushRounds<KeptPush> rounds : table.allRounds()) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.table;
 
+import java.util.function.DoubleSupplier;
+
 /// The condition under which rows are evicted.
 ///
 /// @param unusedSince rows are evicted that were neither updated nor pulled since this step; 0 = no
@@ -24,16 +26,13 @@ public record Eviction(long unusedSince, double normBelow, long quietSince) {
     return new Eviction(0, normBelow);
   }
 
-  /// Returns whether a row is evicted by its age.
+  /// Returns whether a row is evicted, by its age or by its norm.
   ///
   /// @param step of its last update
   /// @param pulled step of its last pull
-  boolean isOld(int step, int pulled) {
-    return step < unusedSince && pulled < unusedSince;
-  }
-
-  /// Returns whether a row is evicted if its norm is small.
-  boolean isQuiet(int step) {
-    return normBelow > 0 && step < quietSince;
+  /// @param norm of its values, called only if the norm decides
+  boolean evicts(int step, int pulled, DoubleSupplier norm) {
+    boolean isOld = step < unusedSince && pulled < unusedSince;
+    return isOld || (normBelow > 0 && step < quietSince && norm.getAsDouble() < normBelow);
   }
 }

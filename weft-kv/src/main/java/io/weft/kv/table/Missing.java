@@ -5,6 +5,8 @@ package io.weft.kv.table;
 public enum Missing {
   /// Creates the row, if admission allows.
   CREATE,
+  /// Creates the row, regardless of admission.
+  ADMIT,
   /// Creates no row. The key reads as the initial values.
   LEAVE
 }

@@ -259,6 +259,11 @@ final class RowMemory implements AutoCloseable {
     MemorySegment.copy(in(row), at(row) + HEAD_BYTES, into, offset, bytes);
   }
 
+  /// Replaces the values and slots of a row.
+  void copyIn(int row, MemorySegment from, long offset) {
+    MemorySegment.copy(from, offset, in(row), at(row) + HEAD_BYTES, rowBytes - HEAD_BYTES);
+  }
+
   /// Returns the values and slots of a row, read-only.
   MemorySegment floats(int row, int count) {
     return chunks[row >>> shift]
@@ -305,9 +310,33 @@ final class RowMemory implements AutoCloseable {
     written.set(JAVA_INT_UNALIGNED, offset + STATE_AT, USED);
   }
 
-  /// Returns whether the bytes may be a row written by `write`, without a pull.
-  static boolean isWritten(MemorySegment from, long offset) {
-    return from.get(JAVA_INT_UNALIGNED, offset + STATE_AT) == USED;
+  /// Returns the number of rows in these bytes. Throws `IllegalArgumentException` if they are not
+  /// rows of this length.
+  int countWritten(MemorySegment rows) {
+    if (rows.byteSize() % rowBytes != 0) {
+      throw new IllegalArgumentException(
+          "%d bytes are not rows of %d bytes; is its rule another one?"
+              .formatted(rows.byteSize(), rowBytes));
+    }
+    return Math.toIntExact(rows.byteSize() / rowBytes);
+  }
+
+  /// Throws `IllegalArgumentException` unless the bytes may be rows written by `write`, without
+  /// pulls.
+  void checkWritten(MemorySegment from, long offset, int count) {
+    long bytes = (long) count * rowBytes;
+    if (offset < 0 || count < 0 || bytes > from.byteSize() - offset) {
+      throw new IllegalArgumentException(
+          "%s: %d rows are %d bytes, but there are %d from offset %d on"
+              .formatted(owner, count, bytes, from.byteSize() - offset, offset));
+    }
+    for (int i = 0; i < count; i++) {
+      if (from.get(JAVA_INT_UNALIGNED, offset + (long) i * rowBytes + STATE_AT) != USED) {
+        throw new IllegalArgumentException(
+            "%s: the bytes of row %d of %d, of %d bytes, are not a row"
+                .formatted(owner, i, count, rowBytes));
+      }
+    }
   }
 
   @Override

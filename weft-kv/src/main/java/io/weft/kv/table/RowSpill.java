@@ -328,11 +328,6 @@ final class RowSpill implements AutoCloseable {
     flags[row] = 0;
   }
 
-  /// The condition under which rows of the store are evicted.
-  interface Going {
-    boolean goes(MemorySegment in, long at);
-  }
-
   /// Begins the eviction of rows of the store.
   void beginEviction() {
     evictFrom = Long.MIN_VALUE;
@@ -341,8 +336,9 @@ final class RowSpill implements AutoCloseable {
   /// Evicts rows among the next rows of the store that are not in memory.
   ///
   /// @param from the `next` of the result if rows remain
+  /// @param rows computes norms
   /// @param gone receives the keys of the evicted rows
-  EvictionScan evict(long from, int most, Going which, LongConsumer gone) {
+  EvictionScan evict(long from, int most, Eviction which, RowTiles rows, LongConsumer gone) {
     int count = 0;
     int looked = 0;
     while (looked < most) {
@@ -352,7 +348,12 @@ final class RowSpill implements AutoCloseable {
       for (int i = 0; i < n; i++) {
         long at = (long) i * rowBytes;
         last = key(incoming, at);
-        if (which.goes(incoming, at) && index.find(last, KeyHash.of(last)) < 0) {
+        boolean evicts =
+            which.evicts(
+                RowMemory.writtenStep(incoming, at),
+                RowMemory.writtenPull(incoming, at),
+                () -> rows.norm(incoming, at));
+        if (evicts && index.find(last, KeyHash.of(last)) < 0) {
           asked[old++] = last;
         }
       }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.kv.table;
 
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+
 import io.weft.kv.rule.InitialValues;
 import io.weft.kv.rule.UpdateRule;
 import io.weft.kv.rule.UpdateRules;
@@ -172,9 +174,8 @@ public final class RowTable implements TableStorage {
       }
       for (int i = 0; i < n; i++) {
         if (rows[first + i] < 0) {
-          int row = missing == Missing.CREATE ? admit(keys[first + i], hashes[i], step) : -1;
-          rows[first + i] = row;
-          without += row >>> 31;
+          rows[first + i] = make(keys[first + i], hashes[i], missing, step);
+          without += rows[first + i] >>> 31;
         }
       }
     }
@@ -192,8 +193,8 @@ public final class RowTable implements TableStorage {
     try {
       bring(from, keys, rows, count);
       for (int i = 0; i < count; i++) {
-        if (rows[i] < 0 && missing == Missing.CREATE) {
-          rows[i] = admit(keys[i], KeyHash.of(keys[i]), step);
+        if (rows[i] < 0) {
+          rows[i] = make(keys[i], KeyHash.of(keys[i]), missing, step);
         }
         without += rows[i] >>> 31;
       }
@@ -229,13 +230,16 @@ public final class RowTable implements TableStorage {
     sink[0] = sum;
   }
 
-  /// Returns the row of a key for which none was found, or -1 if it is not admitted.
-  private int admit(long key, long hash, long step) {
+  /// Returns the row of a key for which none was found, or -1 if none is created.
+  private int make(long key, long hash, Missing missing, long step) {
+    if (missing == Missing.LEAVE) {
+      return -1;
+    }
     int row = index.find(key, hash); // because the key may occur twice in the list
     if (row >= 0) {
       return row;
     }
-    if (admission != null && !admission.admits(hash)) {
+    if (missing == Missing.CREATE && admission != null && !admission.admits(hash)) {
       declined++;
       return -1;
     }
@@ -246,15 +250,14 @@ public final class RowTable implements TableStorage {
   }
 
   private int add(long key, long hash, int step) {
-    int row = spill == null ? place(key, hash, step) : addSpilling(spill, key, hash, step);
-    made++;
-    return row;
-  }
-
-  private int addSpilling(RowSpill by, long key, long hash, int step) {
-    by.ensureRoomForNew();
+    if (spill != null) {
+      spill.ensureRoomForNew();
+    }
     int row = place(key, hash, step);
-    by.made(row);
+    if (spill != null) {
+      spill.made(row);
+    }
+    made++;
     return row;
   }
 
@@ -338,6 +341,31 @@ public final class RowTable implements TableStorage {
     assigned.update(list, first, first + count, values, offset, use);
   }
 
+  /// Sets the rows of a list of distinct keys, and marks them as used. Creates missing rows
+  /// regardless of admission, all of them before it sets the first one.
+  ///
+  /// @param floats FLOAT32, for each row its values, whose slots then get their initial values, or
+  ///   its values and slots
+  /// @param step of the use
+  public void insert(RowList list, MemorySegment floats, long step) {
+    resolve(list, Missing.ADMIT, step);
+    int count = list.count();
+    check(list, 0, count, floats, 0);
+    before(list.rows(), 0, count);
+    boolean withSlots = floats.byteSize() == 4L * spec.floats() * count;
+    for (int i = 0; i < count; i++) {
+      int row = list.rows()[i];
+      if (withSlots) {
+        memory.copyIn(row, floats, 4L * spec.floats() * i);
+      } else {
+        long at = 4L * spec.width() * i;
+        MemorySegment.copy(floats, JAVA_FLOAT_UNALIGNED, at, fresh, 0, spec.width());
+        tiles.initialize(row, fresh);
+      }
+      memory.use(list.rows(), i, 1, shortened(step));
+    }
+  }
+
   /// Prepares snapshots and store for the change of rows.
   private void before(int[] rows, int first, int count) {
     snapshots.before(rows, first, count);
@@ -418,12 +446,14 @@ public final class RowTable implements TableStorage {
   public EvictionScan evict(long from, int limit, Eviction which, LongConsumer gone) {
     checkUse();
     if (spill != null && from >= OUTSIDE) {
-      return evictOutside(spill, limit, which, gone);
+      EvictionScan sweep = spill.evict(OUTSIDE, limit, which, tiles, gone);
+      evicted += sweep.rows();
+      return sweep;
     }
     int end = (int) Math.min(memory.end(), from + limit);
     int count = 0;
     for (int row = (int) from; row < end; row++) {
-      if (memory.isUsed(row) && goes(row, which)) {
+      if (memory.isUsed(row) && evicts(which, row)) {
         long key = memory.key(row);
         drop(row, key, KeyHash.of(key));
         gone.accept(key);
@@ -440,25 +470,8 @@ public final class RowTable implements TableStorage {
     return new EvictionScan(OUTSIDE, count);
   }
 
-  private EvictionScan evictOutside(RowSpill from, int limit, Eviction which, LongConsumer gone) {
-    EvictionScan sweep =
-        from.evict(
-            OUTSIDE,
-            limit,
-            (in, at) -> {
-              int step = RowMemory.writtenStep(in, at);
-              return which.isOld(step, RowMemory.writtenPull(in, at))
-                  || (which.isQuiet(step) && tiles.norm(in, at) < which.normBelow());
-            },
-            gone);
-    evicted += sweep.rows();
-    return sweep;
-  }
-
-  private boolean goes(int row, Eviction which) {
-    int step = memory.step(row);
-    return which.isOld(step, memory.pulled(row))
-        || (which.isQuiet(step) && tiles.norm(row) < which.normBelow());
+  private boolean evicts(Eviction which, int row) {
+    return which.evicts(memory.step(row), memory.pulled(row), () -> tiles.norm(row));
   }
 
   /// Visits all rows, first those in memory. `visitor` may change the visited row. Rows that it
@@ -488,12 +501,7 @@ public final class RowTable implements TableStorage {
 
   @Override
   public void load(int part, long at, MemorySegment content) {
-    if (content.byteSize() % rowBytes() != 0) {
-      throw new IllegalArgumentException(
-          "%d bytes are not rows of %d bytes; is its rule another one?"
-              .formatted(content.byteSize(), rowBytes()));
-    }
-    importRows(content, 0, Math.toIntExact(content.byteSize() / rowBytes()));
+    importRows(content, 0, memory.countWritten(content));
   }
 
   /// Imports rows from a snapshot of a table of the same width and rule. They replace rows of the
@@ -502,19 +510,7 @@ public final class RowTable implements TableStorage {
   /// @param from rows from `offset` in bytes
   public void importRows(MemorySegment from, long offset, int count) {
     checkUse();
-    long bytes = (long) count * rowBytes();
-    if (offset < 0 || count < 0 || bytes > from.byteSize() - offset) {
-      throw new IllegalArgumentException(
-          "%s: %d rows are %d bytes, but there are %d from offset %d on"
-              .formatted(owner, count, bytes, from.byteSize() - offset, offset));
-    }
-    for (int i = 0; i < count; i++) {
-      if (!RowMemory.isWritten(from, offset + (long) i * rowBytes())) {
-        throw new IllegalArgumentException(
-            "%s: the bytes of row %d of %d, of %d bytes, are not a row"
-                .formatted(owner, i, count, rowBytes()));
-      }
-    }
+    memory.checkWritten(from, offset, count);
     if (spill == null) {
       for (int i = 0; i < count; i++) {
         var unused = importRow(from, offset + (long) i * rowBytes());

@@ -36,7 +36,7 @@ public record RowTableSpec(
   }
 
   /// Returns the number of values and slots of a row.
-  int floats() {
+  public int floats() {
     return width * (1 + rule.slots()) + rule.rowSlots();
   }
 

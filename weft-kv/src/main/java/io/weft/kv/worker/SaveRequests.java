@@ -62,17 +62,19 @@ public final class SaveRequests {
 
   /// Writes each shard's file as of a clock. The result is the report of each shard, by shard.
   ///
+  /// @param op `CUT` or `EXPORT`
   /// @param file the path of the file, by shard
   /// @param id of the checkpoint
   /// @param base id of the previous checkpoint, or empty
   public KvHandle<AtomicReferenceArray<String>> cut(
-      IntFunction<String> file, String id, String base, long clock) throws InterruptedException {
+      KvOp op, IntFunction<String> file, String id, String base, long clock)
+      throws InterruptedException {
     var said = new AtomicReferenceArray<String>(links.shards());
     KvHandle<AtomicReferenceArray<String>> handle =
-        links.handle(words("checkpoint"), begin(KvOp.CUT, 0), () -> said);
+        links.handle(words(op.word()), begin(op, 0), () -> said);
     send(
         handle,
-        KvOp.CUT,
+        op,
         clock,
         shard ->
             MemorySegment.ofArray(

@@ -274,8 +274,7 @@ final class ShardRequest {
     int count = slice == null ? 0 : slice.count();
     KvHead.Keys keys = KvHead.Keys.NONE;
     if (slice != null && count > 0) {
-      keys =
-          withKeys ? (slice.isKept() ? KvHead.Keys.KEPT : KvHead.Keys.INLINE) : KvHead.Keys.NAMED;
+      keys = withKeys ? (isKept(slice) ? KvHead.Keys.KEPT : KvHead.Keys.INLINE) : KvHead.Keys.NAMED;
     }
     KeyDigest digest = slice == null ? KeyDigest.NONE : slice.digest();
     return new KvHead(
@@ -284,6 +283,12 @@ final class ShardRequest {
         new KvHead.Progress(isPush() ? number : 0, isPush() ? settled : 0, what.clock()),
         new KvHead.Listed(keys, count, digest.high(), digest.low()),
         what.values());
+  }
+
+  /// Returns whether the shard should keep the keys, which are unlikely to be inserted or removed
+  /// again.
+  private boolean isKept(KeySlice slice) {
+    return slice.isKept() && !what.op().editsRows();
   }
 
   /// Handles a shard that does not have the keys. Returns whether the request must be sent again
@@ -301,7 +306,7 @@ final class ShardRequest {
 
   void done(KvReply reply, long written) {
     KeySlice slice = memory.slice();
-    if (slice != null && withKeys && slice.isKept()) {
+    if (slice != null && withKeys && isKept(slice)) {
       slice.known(true);
     }
     MemorySegment from = place;

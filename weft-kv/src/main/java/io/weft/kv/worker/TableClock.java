@@ -137,6 +137,20 @@ public final class TableClock {
     return op != KvOp.PULL && synchronous ? clock.incrementAndGet() : clock.get();
   }
 
+  /// Returns the clock of a request that inserts or removes rows. Throws `IllegalStateException` if
+  /// this worker has pushed to a synchronous table.
+  long edit() {
+    if (synchronous && pushes.get() > 0) {
+      throw new IllegalStateException(
+          "table '"
+              + spec.name()
+              + "' is synchronous, and this worker has pushed to it: insert and remove rows before"
+              + " the first push of any worker, or register the table with Consistency.bounded or"
+              + " asynchronous");
+    }
+    return clock.get();
+  }
+
   /// Creates the handle of a push or pull.
   ///
   /// @param requests the number of its requests to shards or parts
@@ -267,7 +281,7 @@ public final class TableClock {
   private void heard(int unit, What what, KvReply reply) {
     if (synchronous) {
       applied.accumulateAndGet(unit, reply.applied(), Math::max);
-    } else if (what.op() != KvOp.PUSH) {
+    } else if (what.op() == KvOp.PULL || what.op() == KvOp.PUSH_PULL) {
       staleness.accumulateAndGet(what.clock() - reply.applied(), Math::max);
     }
   }

@@ -6,10 +6,13 @@ import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.key.KeyList;
 import io.weft.kv.key.KeySlice;
+import io.weft.kv.rule.UpdateRule;
+import io.weft.kv.rule.UpdateRules;
 import io.weft.kv.spec.TableSpec;
 import io.weft.kv.worker.ShardRequest.Memory;
 import io.weft.kv.worker.ShardRequest.What;
 import java.lang.foreign.MemorySegment;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -45,6 +48,11 @@ public final class TableRequests {
     this.clock = new TableClock(links, spec, links.shards(), shard -> shard);
   }
 
+  /// Cuts these keys by shard, without keeping the list.
+  public KeyList cut(long[] keys) {
+    return KeyList.cut(keys, spec, links.shards(), cut);
+  }
+
   /// Returns the list of these keys, which is cut by shard unless it is kept.
   public KeyList list(long[] keys) {
     long sample = sample(keys);
@@ -54,7 +62,7 @@ public final class TableRequests {
         return known;
       }
     }
-    KeyList made = KeyList.cut(keys, spec, links.shards(), cut);
+    KeyList made = cut(keys);
     synchronized (lists) {
       lists.put(sample, made);
     }
@@ -100,6 +108,22 @@ public final class TableRequests {
     }
   }
 
+  /// Throws `IllegalArgumentException` if a key repeats.
+  public void checkDistinct(KeyList keys) {
+    for (KeySlice slice : keys.slices()) {
+      if (slice.hasTwice()) {
+        var seen = new HashSet<Long>();
+        for (int i = 0; i < keys.size(); i++) {
+          if (!seen.add(keys.key(i))) {
+            throw new IllegalArgumentException(
+                "table '%s': key %d, at position %d, was given before; an inserted row has one value"
+                    .formatted(spec.name(), keys.key(i), i));
+          }
+        }
+      }
+    }
+  }
+
   private IllegalArgumentException notFinite(String value, long key, long column, String what) {
     return new IllegalArgumentException(
         "table '%s': %s %s of key %d, column %d, is not finite; nothing was pushed"
@@ -127,6 +151,41 @@ public final class TableRequests {
     return send(new What(op, 0, spec.id(), clock.next(op)).withValues(format), keys, values, into);
   }
 
+  /// Sets rows to these values, or to these values and slots.
+  ///
+  /// @param keys distinct keys
+  /// @param leastStep if the rows contain slots, the least number of the table's last update
+  ///   afterwards; -1 = they do not
+  public KvHandle<Void> insert(
+      KeyList keys, KvHead.Values format, MemorySegment values, long leastStep)
+      throws InterruptedException {
+    int part = (int) Math.min(leastStep + 1, Integer.MAX_VALUE);
+    return send(
+        new What(KvOp.INSERT, 0, spec.id(), clock.edit()).withPart(part).withValues(format),
+        keys,
+        values,
+        null);
+  }
+
+  /// Removes the rows of these keys.
+  public KvHandle<Void> remove(KeyList keys) throws InterruptedException {
+    return send(new What(KvOp.REMOVE, 0, spec.id(), clock.edit()), keys, MemorySegment.NULL, null);
+  }
+
+  /// Returns the floats of a row with its slots.
+  public int floats() {
+    UpdateRule rule = UpdateRules.parse(spec.rule());
+    return (int) spec.width() * (1 + rule.slots()) + rule.rowSlots();
+  }
+
+  /// Returns the floats of a row in a request.
+  private int width(What what) {
+    if (what.op() == KvOp.REMOVE) {
+      return 0;
+    }
+    return what.op() == KvOp.INSERT && what.part() > 0 ? floats() : (int) spec.width();
+  }
+
   /// Pulls for the next clock.
   public KvHandle<Void> prefetch(KeyList keys, MemorySegment into) throws InterruptedException {
     var what = new What(KvOp.PULL, 0, spec.id(), clock.next(KvOp.PULL) + 1);
@@ -138,24 +197,27 @@ public final class TableRequests {
       What what, KeyList keys, MemorySegment values, @Nullable MemorySegment into)
       throws InterruptedException {
     KvOp op = what.op();
-    boolean pushes = op != KvOp.PULL;
+    // A step of the table that the rows bring is for all shards.
+    boolean toAll = op == KvOp.PUSH || op == KvOp.PUSH_PULL || what.part() > 0;
+    int width = width(what);
     List<KeySlice> slices = keys.slices();
     KvHandle<Void> handle =
         clock.handle(
             "%s of %d keys of table '%s'".formatted(op, keys.size(), spec.name()),
-            clock.begin(op, keys.size(), what.values().bytes(spec.width()) * keys.size()),
+            clock.begin(op, keys.size(), what.values().bytes(width) * keys.size()),
             op,
             what.clock(),
             slices.size());
     try {
       for (KeySlice slice : slices) {
-        if (pushes || slice.count() > 0) {
+        if (toAll || slice.count() > 0) {
           clock.send(
               slice.shard(),
               new What(op, slice.shard(), what.table(), what.clock())
+                  .withPart(what.part())
                   .withValues(what.values())
                   .withPriority(what.priority()),
-              new Memory(slice, (int) spec.width(), values, into),
+              new Memory(slice, width, values, into),
               handle);
         }
       }

@@ -74,7 +74,9 @@ final class WholePush {
       return first;
     }
     int missing = notDone + requests - begun;
-    return clock.isSynchronous() ? ofClock(first, missing) : ofShards(first, missing);
+    return clock.isSynchronous() && !op.editsRows()
+        ? ofClock(first, missing)
+        : ofShards(first, missing);
   }
 
   private CommException ofClock(CommException first, int missing) {

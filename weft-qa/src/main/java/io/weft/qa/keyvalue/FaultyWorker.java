@@ -16,13 +16,15 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.LongStream;
 
-/// One worker of a job with faults. It increments rows, and compares the rows that it pulls with
-/// the model. Throws `IllegalStateException` for a wrong row.
+/// One worker of a job with faults. It increments, inserts and removes rows, and compares the rows
+/// that it pulls with the model. Throws `IllegalStateException` for a wrong row.
 final class FaultyWorker {
 
   private static final int MOST_PUSHES = 4;
   private static final int MOST_ROWS = 5;
   private static final long MOST_PAUSE = 16_000_000;
+  private static final int EDITED = 40;
+  private static final int EDITED_AT_ONCE = 12;
 
   private final FaultyJob job;
   private final SimRank self;
@@ -32,6 +34,10 @@ final class FaultyWorker {
   private final int width;
   private final List<Handle<Void>> open = new ArrayList<>();
   private final List<long[]> pushed = new ArrayList<>();
+
+  /// The rows that this worker has inserted into its own table; 0 for a row that it has removed.
+  private final float[] edited = new float[EDITED];
+
   private int pushes;
   private int changes;
   private int rounds;
@@ -58,6 +64,7 @@ final class FaultyWorker {
     KvTable meeting = store.register(TableSpec.rows("rounds", 1));
     KvTable changed = store.register(TableSpec.rows("changed " + worker, 1).with(asynchronous));
     KvTable ones = store.register(TableSpec.rows("ones " + worker, 1).with(asynchronous));
+    KvTable mine = store.register(TableSpec.rows("edited " + worker, 1).with(asynchronous));
     KvChange addOnes = KvChanges.axpy(1, ones.spec().name());
     long[] own = {1, 2, 3, 4, 5, 6, 7};
     var unused = ones.push(own, ones(own.length)).await();
@@ -70,6 +77,9 @@ final class FaultyWorker {
         changes++;
         open.add(changed.change(addOnes));
         pushed.add(new long[0]);
+      }
+      if (self.random().nextInt(4) == 0) {
+        edit(mine);
       }
       acknowledge();
       if (job.content().isSynchronous()) {
@@ -126,6 +136,24 @@ final class FaultyWorker {
     } else {
       open.add(table.push(table.keys(keys), MemorySegment.ofArray(ones(width * keys.length))));
       pushed.add(keys);
+    }
+  }
+
+  /// Inserts or removes rows of this worker's table, and checks all of them.
+  private void edit(KvTable table) throws InterruptedException {
+    int first = self.random().nextInt(EDITED - EDITED_AT_ONCE);
+    long[] keys = LongStream.range(first, first + EDITED_AT_ONCE).toArray();
+    boolean inserts = self.random().nextBoolean();
+    float value = inserts ? 1 + self.random().nextInt(1000) : 0;
+    Arrays.fill(edited, first, first + EDITED_AT_ONCE, value);
+    float[] values = Arrays.copyOfRange(edited, first, first + EDITED_AT_ONCE);
+    var unusedEdit = inserts ? table.insert(keys, values).await() : table.remove(keys).await();
+    float[] rows = new float[EDITED];
+    var unusedPull = table.pull(LongStream.range(0, EDITED).toArray(), rows).await();
+    if (!Arrays.equals(rows, edited)) {
+      throw new IllegalStateException(
+          "worker %d: the rows that it has inserted are %s, expected %s"
+              .formatted(worker, Arrays.toString(rows), Arrays.toString(edited)));
     }
   }
 

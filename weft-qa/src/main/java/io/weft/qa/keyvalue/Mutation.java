@@ -54,6 +54,12 @@ public enum Mutation {
           it.done(drops ? 0 : content.pushes().push(it, table, subject, values));
       """),
 
+  /// A server forwards an insertion or removal of rows as a push.
+  EDIT_MIRRORED_AS_PUSH(
+      "server/ShardReplication",
+      "            head.op() == KvOp.PUSH_PULL ? KvOp.PUSH : head.op(),\n",
+      "            KvOp.PUSH,\n"),
+
   /// A server accepts a replica set that is older than its own.
   OLD_REPLICA_SET(
       "server/Shard",
