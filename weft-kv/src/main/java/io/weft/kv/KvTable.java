@@ -7,6 +7,7 @@ import io.weft.kv.frame.KvOp;
 import io.weft.kv.key.KeyList;
 import io.weft.kv.rule.UpdateRules;
 import io.weft.kv.spec.TableSpec;
+import io.weft.kv.worker.GroupPull;
 import io.weft.kv.worker.TableRequests;
 import io.weft.kv.worker.WorkerLinks;
 import io.weft.tensor.DType;
@@ -116,6 +117,32 @@ public final class KvTable extends KvObject {
   /// Pulls rows into an array.
   public Handle<Void> pull(long[] keys, float[] into) throws InterruptedException {
     return pull(keys(keys), MemorySegment.ofArray(into));
+  }
+
+  /// Pulls rows of several tables of one worker, by one request for each shard instead of one for
+  /// each table and shard. The rows are those that a pull of each table would return; a shard
+  /// answers when it can answer for all tables. Keys are sent every time and rows are copied, so
+  /// that this is for many tables with short lists. Throws `IllegalArgumentException`, before
+  /// anything is sent, for an argument that a pull would refuse.
+  public static Handle<Void> pullAll(List<TablePull> pulls) throws InterruptedException {
+    if (pulls.isEmpty()) {
+      throw new IllegalArgumentException("a pull of no tables");
+    }
+    WorkerLinks links = pulls.getFirst().table().links;
+    for (TablePull each : pulls) {
+      KvTable table = each.table();
+      if (table.links != links) {
+        throw new IllegalArgumentException(
+            "tables '%s' and '%s' of different workers in one pull"
+                .formatted(pulls.getFirst().table().spec().name(), table.spec().name()));
+      }
+      table.check(BorrowedMemory.PLACE, each.keys(), each.into());
+    }
+    var all = new GroupPull(links);
+    for (TablePull each : pulls) {
+      all.add(each.table().requests.clock(), each.keys(), each.into());
+    }
+    return all.send();
   }
 
   /// Pushes rows and pulls the rows that result.

@@ -74,7 +74,10 @@ public enum KvOp {
   REMOVE(29),
   /// Writes all rows of the table as of this clock to a file, as `CUT` does. Later checkpoints do
   /// not depend on it.
-  EXPORT(30);
+  EXPORT(30),
+  /// Returns rows of several tables. The payload is that of `TableKeys`, and the values are the
+  /// clock to report of each table, 8 bytes each, and then the rows.
+  PULL_TABLES(31);
 
   private static final KvOp[] ALL = values();
 

@@ -99,6 +99,7 @@ final class PrimaryRole implements ShardRole {
       case REGISTER -> both(it, tables.register(it));
       case PUSH, PUSH_PULL, INSERT, REMOVE -> push(it);
       case PULL -> pull(it);
+      case PULL_TABLES -> pullTables(it);
       case CLOCK -> {
         ShardTable table = content.clock(it);
         both(it, 0);
@@ -133,7 +134,13 @@ final class PrimaryRole implements ShardRole {
         resume(tables.known(it.head()));
         both(it, 0);
       }
-      case WHY -> ShardEnds.why(it, table(it));
+      case WHY -> {
+        if (KvOp.of(it.head().digestHigh()) == KvOp.PULL_TABLES) {
+          it.reply(KvReply.done(KvReply.NOT_KNOWN, ShardEnds.OF_TABLES).encode());
+        } else {
+          ShardEnds.why(it, table(it));
+        }
+      }
       default -> throw new Refusal(it.head().op() + " is for servers");
     }
   }
@@ -274,6 +281,16 @@ final class PrimaryRole implements ShardRole {
     }
   }
 
+  private void pullTables(Pending it) throws Refusal {
+    var pull = TablesPull.read(it, tables);
+    ShardTable awaited = pull.awaited();
+    if (awaited == null) {
+      answers.values(it, 0, pull.bytes(), pull::write);
+    } else {
+      awaited.parked().add(it);
+    }
+  }
+
   private void await(Pending it) throws Refusal {
     ShardTable table = table(it);
     Subject subject = table.subject(it.head(), it.payload());
@@ -308,6 +325,7 @@ final class PrimaryRole implements ShardRole {
       switch (it.head().op()) {
         case WAIT -> await(it);
         case INIT -> init(it);
+        case PULL_TABLES -> pullTables(it);
         default -> pull(it);
       }
     } catch (Refusal | RuntimeException | Error why) {

@@ -26,6 +26,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -135,6 +136,11 @@ final class RowsTable extends KeyedTable {
       return 0;
     }
     return head.op() == KvOp.INSERT && head.part() > 0 ? floatsOfRow : width;
+  }
+
+  /// Reads keys that the payload contains.
+  Subject rowsOf(KvHead head, MemorySegment keys) throws Refusal {
+    return Objects.requireNonNull(subject(head, keys));
   }
 
   private static void checkOrder(RowList list) throws Refusal {

@@ -85,12 +85,22 @@ final class ShardAnswers {
   /// Answers with values, now or when there is memory for them. Throws `Refusal` if the request has
   /// no room for them.
   void values(Pending it, ShardTable table, Subject subject) throws Refusal {
-    long bytes = subject.valueBytes();
     long told = table.clockToTell(subject, it.head().clock());
+    values(it, told, subject.valueBytes(), into -> table.read(subject, into));
+  }
+
+  /// Writes values of an answer.
+  @FunctionalInterface
+  interface Filling {
+    void fill(MemorySegment into) throws Refusal;
+  }
+
+  /// Answers with `bytes` bytes of values, as above.
+  void values(Pending it, long told, long bytes, Filling values) throws Refusal {
     if (bytes <= KvReply.MOST_VALUE_BYTES) {
-      MemorySegment values = shortAnswer.asSlice(0, bytes);
-      table.read(subject, values);
-      it.reply(KvReply.done(told, values).encode());
+      MemorySegment inReply = shortAnswer.asSlice(0, bytes);
+      values.fill(inReply);
+      it.reply(KvReply.done(told, inReply).encode());
       return;
     }
     if (it.intoBytes() < bytes) {
@@ -109,7 +119,7 @@ final class ShardAnswers {
           wake.run();
         };
     try {
-      table.read(subject, into);
+      values.fill(into);
     } catch (Refusal | RuntimeException | Error refused) {
       release.run();
       throw refused;

@@ -14,6 +14,10 @@ import java.util.Iterator;
 /// The ends of synchronous tables, and the reports on overdue requests.
 final class ShardEnds {
 
+  /// The cause for which a pull of several tables waits.
+  static final String OF_TABLES =
+      "one of its tables waits for other workers: see whether they go on";
+
   private ShardEnds() {}
 
   /// Ends a table because a worker's push is only on some of the shards, or another shard has ended
@@ -44,6 +48,9 @@ final class ShardEnds {
   }
 
   private static String words(Pending it, ShardTable table) {
+    if (it.head().op() == KvOp.PULL_TABLES) {
+      return "table '" + table.spec().name() + "': " + OF_TABLES;
+    }
     try {
       Subject subject = table.subject(it.head(), it.payload());
       return subject == null ? "" : waitsFor(it.head().op(), table, subject, it.head().clock());

@@ -302,8 +302,12 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
   /// Takes the worker's clock from a request in an asynchronous table, where no separate request
   /// reports it.
   final void hear(Pending it) {
+    hear(it.worker(), it.head().clock());
+  }
+
+  final void hear(int worker, long clock) {
     if (spec.consistency().staleness() == Consistency.ASYNCHRONOUS) {
-      clocks.advance(it.worker(), it.head().clock());
+      clocks.advance(worker, clock);
     }
   }
 

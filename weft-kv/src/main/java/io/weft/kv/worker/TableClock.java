@@ -279,10 +279,17 @@ public final class TableClock {
   }
 
   private void heard(int unit, What what, KvReply reply) {
+    if (synchronous || what.op() == KvOp.PULL || what.op() == KvOp.PUSH_PULL) {
+      heardPull(unit, what.clock(), reply.applied());
+    }
+  }
+
+  /// Records the clock that a shard or part has reported for a pull at a clock.
+  void heardPull(int unit, long at, long told) {
     if (synchronous) {
-      applied.accumulateAndGet(unit, reply.applied(), Math::max);
-    } else if (what.op() == KvOp.PULL || what.op() == KvOp.PUSH_PULL) {
-      staleness.accumulateAndGet(what.clock() - reply.applied(), Math::max);
+      applied.accumulateAndGet(unit, told, Math::max);
+    } else {
+      staleness.accumulateAndGet(at - told, Math::max);
     }
   }
 

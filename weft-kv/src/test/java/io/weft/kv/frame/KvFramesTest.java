@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -43,6 +44,32 @@ class KvFramesTest {
       MemorySegment wrong = MemorySegment.ofArray(MEMORY.toArray(JAVA_BYTE));
       wrong.set(JAVA_BYTE, at, (byte) 0x99);
       assertThatIllegalArgumentException().as("byte %d", at).isThrownBy(() -> KvHead.read(wrong));
+    }
+  }
+
+  @Test
+  void keysOfTablesAreReadAsTheyWereWritten() {
+    List<TableKeys> all =
+        List.of(
+            new TableKeys(7, 3, MemorySegment.ofArray(new long[] {-1, 5, 9})),
+            new TableKeys(-8, 0, MemorySegment.ofArray(new long[0])),
+            new TableKeys(9, 1, MemorySegment.ofArray(new long[] {2})));
+    MemorySegment payload = TableKeys.write(all);
+    List<TableKeys> read = TableKeys.read(payload);
+    assertThat(read).hasSize(3);
+    for (int i = 0; i < 3; i++) {
+      assertThat(read.get(i).table()).isEqualTo(all.get(i).table());
+      assertThat(read.get(i).clock()).isEqualTo(all.get(i).clock());
+      assertThat(read.get(i).keys().mismatch(all.get(i).keys())).isEqualTo(-1);
+    }
+    for (long bytes = 0; bytes < payload.byteSize(); bytes++) {
+      MemorySegment torn = payload.asSlice(0, bytes);
+      assertThatIllegalArgumentException().isThrownBy(() -> TableKeys.read(torn));
+    }
+    for (int at : new int[] {7, 23, 31}) {
+      MemorySegment wrong = MemorySegment.ofArray(payload.toArray(JAVA_BYTE));
+      wrong.set(JAVA_BYTE, at, (byte) 0x99);
+      assertThatIllegalArgumentException().isThrownBy(() -> TableKeys.read(wrong));
     }
   }
 

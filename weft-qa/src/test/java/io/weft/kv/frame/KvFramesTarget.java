@@ -22,7 +22,8 @@ import java.util.List;
 
 /// The frames between workers and shards of a parameter server. The first byte selects the frame: a
 /// push of few bits with its format, count of elements and values; values of any length as a
-/// payload, in a checkpoint and to a mirror; or replica sets of servers.
+/// payload, in a checkpoint and to a mirror; replica sets of servers; or the keys of several
+/// tables.
 public final class KvFramesTarget implements FuzzTarget {
 
   /// Creates the target. The fuzzer calls this constructor by reflection.
@@ -59,7 +60,12 @@ public final class KvFramesTarget implements FuzzTarget {
     }
     byte[] ring = " 3 4 0:12 2:7".getBytes(StandardCharsets.UTF_8);
     ring[0] = 8;
-    return List.of(head, reply, quantized, values, stored, ring);
+    var keys = new TableKeys(7, 3, MemorySegment.ofArray(new long[] {-1, 5}));
+    byte[] payload = TableKeys.write(List.of(keys, keys)).toArray(JAVA_BYTE);
+    byte[] tables = new byte[1 + payload.length];
+    tables[0] = 10;
+    System.arraycopy(payload, 0, tables, 1, payload.length);
+    return List.of(head, reply, quantized, values, stored, ring, tables);
   }
 
   @Override
@@ -77,6 +83,10 @@ public final class KvFramesTarget implements FuzzTarget {
         decodeStored(bytes);
       } else if (input[0] == 8) {
         decodeRing(ReplicasNotice.text(bytes));
+      } else if (input[0] == 10) {
+        if (TableKeys.write(TableKeys.read(bytes)).mismatch(bytes) >= 0) {
+          throw new AssertionError("read back differently: keys of tables");
+        }
       } else if ((input[0] & 1) == 0) {
         KvHead head = KvHead.read(bytes);
         MemorySegment again = MemorySegment.ofArray(new byte[KvHead.BYTES]);
