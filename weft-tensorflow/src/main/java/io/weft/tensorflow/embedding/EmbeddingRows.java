@@ -5,6 +5,7 @@ import io.weft.Weft;
 import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.kv.KvTable;
+import io.weft.kv.TablePull;
 import io.weft.kv.key.KeyList;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
@@ -14,6 +15,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.IdentityHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /// The rows of a table for kernels: the prefetched rows and the pushes under way. Any thread.
@@ -64,6 +66,19 @@ final class EmbeddingRows {
     if (wrong != null) {
       throw wrong;
     }
+  }
+
+  /// Returns the shape of the rows of ids of a shape.
+  Shape shape(Shape ids) {
+    return Shape.of(
+        LongStream.concat(ids.dims().stream().mapToLong(Long::longValue), LongStream.of(width()))
+            .toArray());
+  }
+
+  /// Counts a pull that is sent together with those of other tables, and returns it.
+  TablePull pullOf(KeyList keys, MemorySegment into) {
+    pulled.incrementAndGet();
+    return new TablePull(table, keys, into);
   }
 
   Handle<Void> pull(KeyList keys, MemorySegment into) throws InterruptedException {

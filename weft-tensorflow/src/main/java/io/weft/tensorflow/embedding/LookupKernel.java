@@ -6,7 +6,6 @@ import io.weft.kv.key.KeyList;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
@@ -27,9 +26,7 @@ final class LookupKernel extends EmbeddingKernel
   @Override
   protected void run() throws InterruptedException {
     TensorView ids = tensors().input(0);
-    List<Long> dims = new ArrayList<>(ids.shape().dims());
-    dims.add(rows().width());
-    shape = Shape.of(dims.stream().mapToLong(Long::longValue).toArray());
+    shape = rows().shape(ids.shape());
     KeyList keys = rows().keys(numbers(ids));
     EmbeddingRows.Prefetched fetched = rows().take(keys);
     prefetched = fetched;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.tensorflow.ffm;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
@@ -38,14 +39,17 @@ public final class NumberedOps<T> {
   /// @param inputs such as `ids: int64`
   /// @param outputs likewise
   /// @param maker creates the kernel of a node for its object
+  /// @param attributes further ones, such as `N: int >= 1`
   public void register(
       String op,
       List<String> inputs,
       List<String> outputs,
-      Function<? super T, ? extends NodeKernels.NodeKernel> maker) {
+      Function<? super T, ? extends NodeKernels.NodeKernel> maker,
+      String... attributes) {
     Objects.requireNonNull(maker);
-    new OpDefinition(op, inputs, outputs, ShapeFunction.UNKNOWN, List.of(attribute + ": int >= 1"))
-        .register();
+    List<String> all = new ArrayList<>(List.of(attributes));
+    all.add(attribute + ": int >= 1");
+    new OpDefinition(op, inputs, outputs, ShapeFunction.UNKNOWN, all).register();
     new KernelRegistration(
             op,
             new NodeKernels<>(

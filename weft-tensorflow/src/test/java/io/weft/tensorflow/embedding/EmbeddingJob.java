@@ -6,6 +6,7 @@ import io.weft.WeftConfig;
 import io.weft.kv.KvNode;
 import io.weft.kv.KvOptions;
 import io.weft.kv.KvWorker;
+import io.weft.observer.OperationObserver;
 import io.weft.testkit.job.LocalJob;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,6 +50,11 @@ public final class EmbeddingJob implements AutoCloseable {
           return true;
         });
     return new ArrayList<>(results.values());
+  }
+
+  /// Adds an observer of a rank's operations.
+  void observe(int rank, OperationObserver observer) {
+    job.ranks().get(rank).observe(observer);
   }
 
   /// Closes a server, so that the others lose it.

@@ -6,15 +6,22 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.weft.comm.CommException;
 import io.weft.kv.KvConfig;
 import io.weft.kv.KvTable;
 import io.weft.kv.spec.Consistency;
 import io.weft.kv.spec.TableSpec;
+import io.weft.observer.ObservedOperation;
+import io.weft.observer.ObservedOperation.Service;
+import io.weft.observer.OperationObserver;
 import io.weft.tensorflow.IndexedSlices;
 import io.weft.tensorflow.TensorViews;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -90,6 +97,83 @@ class WeftEmbeddingTest {
             return true;
           });
     }
+  }
+
+  /// Trains two tables by lookups in each and by lookups in both: equal rows, and a request for
+  /// each shard instead of one for each table and shard.
+  @Test
+  void aLookupInSeveralTablesEqualsALookupInEach() {
+    float[][] results = new float[2][];
+    int[] requests = new int[2];
+    for (int run = 0; run < 2; run++) {
+      int now = run;
+      var pulls = new AtomicInteger();
+      try (var job = new EmbeddingJob("tcp", 1, 1, it -> it.set(KvConfig.SHARDS, "1"))) {
+        job.observe(
+            0,
+            new OperationObserver() {
+              @Override
+              public void ended(ObservedOperation it, @Nullable CommException failure, long nanos) {
+                if (it.service() == Service.KV_SERVER && it.name().startsWith("pull")) {
+                  pulls.incrementAndGet();
+                }
+              }
+            });
+        job.onWorkers(
+            (store, weft) -> {
+              TableSpec spec =
+                  TableSpec.rows("users", WIDTH)
+                      .withRule("adagrad:lr=0.5")
+                      .withInitial("uniform", 3)
+                      .with(Consistency.asynchronous());
+              KvTable users = store.register(spec);
+              KvTable items = store.register(TableSpec.rows("items", 3).withRule("sgd:lr=1"));
+              try (var first = WeftEmbedding.of(weft, users);
+                  var second = WeftEmbedding.of(weft, items);
+                  Graph graph = new Graph()) {
+                Ops tf = Ops.create(graph);
+                var some = tf.constant(new long[][] {{3, -7, 3}, {9, 5, -7}});
+                var more = tf.constant(new long[] {4, 4});
+                List<Lookup> found =
+                    now == 0
+                        ? List.of(first.lookup(tf, some), second.lookup(tf, more))
+                        : WeftEmbedding.lookupAll(tf, List.of(first, second), List.of(some, more));
+                assertThat(found.get(0).rows().asOutput().shape()).isEqualTo(Shape.of(2, 3, WIDTH));
+                assertThat(found.get(1).rows().asOutput().shape()).isEqualTo(Shape.of(2, 3));
+                Operand<TFloat32> loss =
+                    tf.math.add(
+                        tf.reduceSum(
+                            tf.math.square(found.get(0).rows()), tf.constant(new int[] {0, 1, 2})),
+                        tf.reduceSum(found.get(1).rows(), tf.constant(new int[] {0, 1})));
+                var push = first.push(tf, first.gradients(tf, loss, found.get(0)));
+                var pushToo = second.push(tf, second.gradients(tf, loss, found.get(1)));
+                try (Session session = new Session(graph)) {
+                  for (int step = 0; step < 5; step++) {
+                    session.runner().addTarget(push).addTarget(pushToo).run().close();
+                    first.flush();
+                    second.flush();
+                  }
+                  requests[now] = pulls.get();
+                  assertThat(first.pulls()).isEqualTo(5);
+                }
+                float[] rows = new float[4 * WIDTH + 3];
+                users
+                    .pull(
+                        users.keys(3, -7, 9, 5), MemorySegment.ofArray(rows).asSlice(0, 16 * WIDTH))
+                    .await();
+                items.pull(items.keys(4), MemorySegment.ofArray(rows).asSlice(16 * WIDTH)).await();
+                results[now] = rows;
+                assertThatIllegalArgumentException()
+                    .isThrownBy(() -> WeftEmbedding.lookupAll(tf, List.of(first), List.of()))
+                    .withMessageContaining("1 embeddings of 0 operands");
+              }
+              return true;
+            });
+      }
+    }
+    assertThat(results[1]).isEqualTo(results[0]);
+    assertThat(results[1][4 * WIDTH]).isEqualTo(-10);
+    assertThat(requests).containsExactly(10, 5);
   }
 
   @Test
