@@ -116,7 +116,7 @@ final class BlockModel implements TrainableModel {
       NDArray losses = factory.losses(output.singletonOrThrow(), y, input);
       losses.attach(manager);
       NDArray sum = losses.mul(w).sum();
-      collector.backward(sum.div(input.batchSize()));
+      collector.backward(sum.div(manager.create((float) input.batchSize())));
       return sum.getFloat();
     } finally {
       COLLECTING.unlock();

@@ -215,7 +215,7 @@ public final class DjlNetwork implements RankNetwork {
         NDArray mean = trainer.getLoss().evaluate(y, scores);
         mean.attach(manager);
         loss = mean.getFloat();
-        NDArray scaled = mean.mul(scale * width);
+        NDArray scaled = mean.mul(manager.create(scale * width));
         scaled.attach(manager);
         collector.backward(scaled);
       }

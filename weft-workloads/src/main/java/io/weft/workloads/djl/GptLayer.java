@@ -78,14 +78,17 @@ final class GptLayer extends AbstractBlock {
     return new NDList(x.add(narrow.forward(store, active, training).singletonOrThrow()));
   }
 
-  /// Returns the softmax of (Q · Kᵀ / √d + mask), multiplied by V, for each head.
+  /// Returns the softmax of (Q · Kᵀ / √d + mask), multiplied by V, for each head. The factor is an
+  /// array of the batch's manager, because DJL holds a number in memory that Java may free before
+  /// the backward pass.
   private NDArray attention(NDArray projected, NDArray mask) {
     long rows = projected.getShape().get(0);
     long context = projected.getShape().get(1);
     int each = width / heads;
     NDArray parts = projected.reshape(rows, context, 3, heads, each).transpose(2, 0, 3, 1, 4);
     NDArray keys = parts.get(1).transpose(0, 1, 3, 2);
-    NDArray fits = parts.get(0).matMul(keys).mul((float) (1 / Math.sqrt(each))).add(mask);
+    NDArray factor = mask.getManager().create((float) (1 / Math.sqrt(each)));
+    NDArray fits = parts.get(0).matMul(keys).mul(factor).add(mask);
     NDArray mixed = fits.softmax(-1).matMul(parts.get(2));
     return mixed.transpose(0, 2, 1, 3).reshape(rows, context, width);
   }
