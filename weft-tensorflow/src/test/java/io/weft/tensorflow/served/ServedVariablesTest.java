@@ -41,6 +41,10 @@ import org.tensorflow.types.TFloat32;
 @Timeout(120)
 class ServedVariablesTest {
 
+  /// The multiplications between two served layers, which take some 100 ms: TensorFlow starts the
+  /// second layer's push on another thread meanwhile.
+  private static final int LAYERS_BETWEEN = 600;
+
   private static final int SMALL = 3;
   private static final int LARGE = 5000;
 
@@ -209,13 +213,15 @@ class ServedVariablesTest {
               Ops tf = Ops.create(graph);
               Operand<TFloat32> x = tf.fill(tf.constant(new int[] {64, 256}), tf.constant(1f));
               Operand<TFloat32> square =
-                  tf.fill(tf.constant(new int[] {256, 256}), tf.constant(0.01f));
+                  tf.fill(tf.constant(new int[] {256, 256}), tf.constant(1 / 256f));
               for (String layer : List.of("first", "second")) {
                 var spec = TableSpec.tensor(layer, 256 * 256).withRule("sgd:lr=0.5");
                 x =
                     tf.linalg.matMul(
                         x, weights.add(tf, store.registerTensor(spec), Shape.of(256, 256), x));
-                for (int between = 0; layer.equals("first") && between < 50; between++) {
+                for (int between = 0;
+                    layer.equals("first") && between < LAYERS_BETWEEN;
+                    between++) {
                   x = tf.linalg.matMul(x, square);
                 }
               }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.text;
 
+import io.weft.file.ForeignDirectory;
 import io.weft.transport.limit.IoErrors;
 import io.weft.workloads.data.DataException;
 import io.weft.workloads.data.DataFile;
@@ -14,7 +15,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
-import java.util.stream.Stream;
 
 /// Text in UTF-8: a file, or the files of a directory that end in `.txt` or `.md`, in the order of
 /// their names. A file may be compressed by gzip. All together have at most 64 MiB.
@@ -95,8 +95,8 @@ public record TextFiles(Path path, int context) implements DataSource {
     if (!Files.isDirectory(path)) {
       return List.of(file(path));
     }
-    try (Stream<Path> all = Files.list(path)) {
-      return all.filter(each -> each.toString().matches(".*\\.(txt|md)(\\.gz)?"))
+    try {
+      return ForeignDirectory.entries(path, "*.{txt,md,txt.gz,md.gz}").stream()
           .sorted()
           .map(TextFiles::file)
           .toList();
