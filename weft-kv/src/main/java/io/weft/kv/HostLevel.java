@@ -52,7 +52,7 @@ final class HostLevel {
     this.submitted = start;
   }
 
-  /// An operation of several steps, the next of which begins when the previous one is done.
+  /// An operation of several steps. A step begins when the previous one is done.
   private final class Step extends CompletableHandle<Void> {
     private final String name;
 
@@ -75,7 +75,7 @@ final class HostLevel {
       var unused = failure == null ? complete(null) : fail(failure);
     }
 
-    /// Ends with the failure of the leader, of which the other workers of the host are notified.
+    /// Ends with the failure of the leader, and notifies the other workers of the host.
     void lead(Throwable failure) {
       CommException cause = failureOf(failure, weft.rank());
       host.abort(cause);

@@ -175,7 +175,7 @@ public record KvOptions(
     return IntStream.range(0, servers == 0 ? size : servers).boxed().toList();
   }
 
-  /// Throws `IllegalArgumentException` if there is no worker.
+  /// Throws `IllegalArgumentException` if all ranks are servers.
   static void requireWorkers(int servers, int size) {
     if (servers >= size) {
       throw new IllegalArgumentException(

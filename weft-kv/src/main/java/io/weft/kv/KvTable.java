@@ -33,10 +33,10 @@ import java.util.Objects;
 /// `Checks.FINITE`, for a value or a sum of values of one key that is not finite. A handle fails
 /// with `CommException.Mismatch` and the reason if a server refuses, and with
 /// `CommException.PeerLost` if a server is lost. After the deadline it fails with
-/// `CommException.TimedOut`, which says what the server waits for. The message of a failed push
-/// contains the number of shards that applied it. In a synchronous table, the worker may repeat a
-/// push that no shard has accepted, until it begins another. If only some shards have accepted it,
-/// or if that is unknown, the table ends for all workers, and their calls fail with
+/// `CommException.TimedOut`, which names the reason for the server's wait. The message of a failed
+/// push contains the number of shards that applied it. In a synchronous table, the worker may
+/// repeat a push that no shard has accepted, until it begins another. If only some shards have
+/// accepted it, or if that is unknown, the table ends for all workers, and their calls fail with
 /// `CommException.Mismatch` and the reason.
 public final class KvTable extends KvObject {
 
@@ -188,7 +188,7 @@ public final class KvTable extends KvObject {
     return requests.insert(keys, format, values, -1);
   }
 
-  /// Removes the rows of these keys, of which some may have none. Their keys have initial values
+  /// Removes the rows of these keys, and ignores keys without a row. The keys have initial values
   /// again. Executed as `insert` is.
   public Handle<Void> remove(KeyList keys) throws InterruptedException {
     checkTable(keys);

@@ -100,7 +100,7 @@ public enum KvOp {
     return this == PUSH || this == PUSH_PULL || this == CHANGE || editsRows();
   }
 
-  /// Returns whether the operation sets or removes rows, and is no push of a clock.
+  /// Returns whether the operation sets or removes rows without counting as a push.
   public boolean editsRows() {
     return this == INSERT || this == REMOVE;
   }

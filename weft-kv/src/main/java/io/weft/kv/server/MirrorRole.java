@@ -5,8 +5,8 @@ import io.weft.kv.frame.KvHead;
 import io.weft.kv.server.ShardTable.Subject;
 import java.lang.foreign.MemorySegment;
 
-/// The mirror of a shard, which executes what the primary has executed, in the same order. Confined
-/// to the shard's thread.
+/// The mirror of a shard, which executes the requests that the primary forwards, in the same order.
+/// Confined to the shard's thread.
 final class MirrorRole implements ShardRole {
 
   private final ShardContent content;

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The primary of a shard, which executes and answers the requests of workers, and forwards what it
-/// has executed. Confined to the shard's thread.
+/// The primary of a shard, which executes and answers the requests of workers, and forwards the
+/// executed ones. Confined to the shard's thread.
 final class PrimaryRole implements ShardRole {
 
   private static final Logger LOG = LoggerFactory.getLogger(PrimaryRole.class);
@@ -82,7 +82,8 @@ final class PrimaryRole implements ShardRole {
     replication.end("another server has it");
   }
 
-  /// Executes, before the change of the replica set has ended here, what the next primary forwards.
+  /// Executes requests that the next primary forwards before the change of the replica set ends
+  /// here.
   @Override
   public ShardRole mirror(Pending it) throws Refusal {
     if (serves()) {

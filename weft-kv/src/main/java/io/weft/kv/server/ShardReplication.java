@@ -234,7 +234,7 @@ final class ShardReplication {
     mirrorAnew();
   }
 
-  // --- what is done here
+  // --- forwarding
 
   /// Forwards an executed request.
   void forward(Pending it, Arrival arrival) {

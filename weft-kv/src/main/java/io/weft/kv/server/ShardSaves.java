@@ -221,7 +221,8 @@ final class ShardSaves {
     return !open.isEmpty();
   }
 
-  /// Writes a part of each open checkpoint for which there is room. Returns whether there was any.
+  /// Writes a part of each open checkpoint whose queue has room, and abandons failed ones. Returns
+  /// whether it did either.
   boolean slice() {
     boolean some = false;
     Iterator<Save> each = open.iterator();

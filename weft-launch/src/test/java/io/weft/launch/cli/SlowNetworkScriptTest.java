@@ -127,7 +127,7 @@ class SlowNetworkScriptTest {
         case "$*" in
         *netem*) exit ;;
         esac
-        exec tc $(printf '%s' "$*" | sed 's/parent 1:1/root/')
+        exec tc $(printf '%s' "$*" | sed 's,parent 1:1,root,')
         """);
     Files.setPosixFilePermissions(tc, PosixFilePermissions.fromString("rwx------"));
     assertThat(run("-n", "3", "--delay", "1ms", "1gbit", "true")).isEqualTo(new Ending(0, ""));

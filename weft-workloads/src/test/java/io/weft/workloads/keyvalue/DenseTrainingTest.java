@@ -85,7 +85,8 @@ class DenseTrainingTest {
     }
   }
 
-  private static ServedResult result(
+  /// Trains on all ranks of a job. Returns the result of the worker that has it.
+  static ServedResult result(
       LocalJob job, TrainingSettings settings, Servers servers, DataSource source) {
     return job
         .run(

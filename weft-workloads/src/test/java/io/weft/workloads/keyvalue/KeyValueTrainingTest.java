@@ -110,20 +110,7 @@ class KeyValueTrainingTest {
     WeftConfig config =
         WeftConfig.builder().transport(transport).deadline(Duration.ofMinutes(5)).build();
     try (LocalJob job = LocalJob.start(servers.ranks(), config)) {
-      return job
-          .run(
-              weft -> {
-                try (weft) {
-                  return new KeyValueTraining(
-                          new ServedTraining(
-                              settings, servers, CLICKS, weft, 1, TrainingObserver.SILENT))
-                      .run();
-                }
-              })
-          .stream()
-          .flatMap(Optional::stream)
-          .findFirst()
-          .orElseThrow();
+      return DenseTrainingTest.result(job, settings, servers, CLICKS);
     }
   }
 }
