@@ -28,17 +28,37 @@ import org.jspecify.annotations.Nullable;
 public final class DistributedListener implements TrainingListener {
 
   private final Reducer reducer;
+  private final StepOptions options;
   private @Nullable ParameterExchange exchange;
 
   /// Creates a listener that averages over all ranks of the job, with the job's data-parallel
   /// layer.
   public DistributedListener(Weft weft) {
-    this(DataParallel.of(weft).reducer(weft.communicator()));
+    this(weft, StepOptions.DEFAULT);
+  }
+
+  /// Creates a listener that averages over all ranks of the job, with options of a step. Throws
+  /// `IllegalArgumentException` for more than one pass, because DJL updates the weights after each
+  /// batch; a `DistributedTrainer` accumulates.
+  public DistributedListener(Weft weft, StepOptions options) {
+    this(DataParallel.of(weft).reducer(weft.communicator()), options);
   }
 
   /// Creates a listener that averages over the ranks of a reducer, which the caller keeps open.
   public DistributedListener(Reducer reducer) {
+    this(reducer, StepOptions.DEFAULT);
+  }
+
+  /// Creates a listener that averages over the ranks of a reducer, with options of a step. Throws
+  /// `IllegalArgumentException` for more than one pass.
+  public DistributedListener(Reducer reducer, StepOptions options) {
+    if (options.passes() > 1) {
+      throw new IllegalArgumentException(
+          "a listener cannot accumulate %d passes, because DJL updates the weights after each batch; use a DistributedTrainer"
+              .formatted(options.passes()));
+    }
     this.reducer = Objects.requireNonNull(reducer, "reducer");
+    this.options = options;
   }
 
   @Override
@@ -49,10 +69,10 @@ public final class DistributedListener implements TrainingListener {
   @Override
   public void onTrainingBatch(Trainer trainer, BatchData batch) {
     if (exchange == null) {
-      exchange = new ParameterExchange(reducer, trainer.getModel());
+      exchange = new ParameterExchange(reducer, trainer.getModel(), options);
       exchange.averageFirstGradients();
     } else {
-      exchange.averageGradients();
+      exchange.averageGradients(options.largestNorm());
     }
   }
 

@@ -26,17 +26,32 @@ import io.weft.dataparallel.Reducer;
 public final class DistributedTrainer extends Trainer {
 
   private final ParameterExchange exchange;
+  private final StepOptions options;
+  private int passes;
 
   /// Creates a trainer that averages over all ranks of the job, with the job's data-parallel layer.
   public DistributedTrainer(Weft weft, Model model, TrainingConfig config) {
-    this(DataParallel.of(weft).reducer(weft.communicator()), model, config);
+    this(weft, model, config, StepOptions.DEFAULT);
+  }
+
+  /// Creates a trainer that averages over all ranks of the job, with the job's data-parallel layer
+  /// and options of a step.
+  public DistributedTrainer(Weft weft, Model model, TrainingConfig config, StepOptions options) {
+    this(DataParallel.of(weft).reducer(weft.communicator()), model, config, options);
   }
 
   /// Creates a trainer that averages over the ranks of a reducer, which the caller keeps open.
   /// Trainers on several threads must have reducers of different layers.
   public DistributedTrainer(Reducer reducer, Model model, TrainingConfig config) {
+    this(reducer, model, config, StepOptions.DEFAULT);
+  }
+
+  /// Creates a trainer that averages over the ranks of a reducer, with options of a step.
+  public DistributedTrainer(
+      Reducer reducer, Model model, TrainingConfig config, StepOptions options) {
     super(model, config);
-    this.exchange = new ParameterExchange(reducer, model);
+    this.options = options;
+    this.exchange = new ParameterExchange(reducer, model, options);
     ConfiguredInitializers.set(model, config);
   }
 
@@ -48,10 +63,21 @@ public final class DistributedTrainer extends Trainer {
   }
 
   /// Averages the gradients and updates the weights. Collective. If it throws, gradients may have
-  /// changed, but no weights.
+  /// changed, but no weights. With several passes only every N-th call does so. The other calls
+  /// return at once, and PyTorch adds the gradients of the next backward pass to those it has.
   @Override
   public void step() {
-    exchange.averageGradients();
+    step(options.largestNorm());
+  }
+
+  /// Takes a step with another largest norm than that of the options, equal on all ranks.
+  public void step(double largestNorm) {
+    passes++;
+    if (passes < options.passes()) {
+      return;
+    }
+    passes = 0;
+    exchange.averageGradients(largestNorm);
     super.step();
   }
 

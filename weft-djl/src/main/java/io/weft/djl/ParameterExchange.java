@@ -5,6 +5,7 @@ import ai.djl.Model;
 import ai.djl.ndarray.NDArray;
 import ai.djl.nn.Parameter;
 import ai.djl.util.Pair;
+import io.weft.comm.CommException;
 import io.weft.comm.Handle;
 import io.weft.dataparallel.CollectiveRequest.Broadcast;
 import io.weft.dataparallel.ObjectCodec;
@@ -40,13 +41,19 @@ final class ParameterExchange {
 
   private final Reducer reducer;
   private final Model model;
+  private final StepOptions options;
   private List<TrainedGradient> gradients = List.of();
   private List<ReductionRequest> requests = List.of();
   private boolean agreed;
 
   ParameterExchange(Reducer reducer, Model model) {
+    this(reducer, model, StepOptions.DEFAULT);
+  }
+
+  ParameterExchange(Reducer reducer, Model model, StepOptions options) {
     this.reducer = Objects.requireNonNull(reducer, "reducer");
     this.model = Objects.requireNonNull(model, "model");
+    this.options = Objects.requireNonNull(options, "options");
   }
 
   /// A parameter and the request for the average of its gradient. PyTorch accumulates gradients in
@@ -82,6 +89,15 @@ final class ParameterExchange {
       }
     }
 
+    /// Multiplies the gradient in place.
+    void scale(float factor) {
+      if (request != null) {
+        try (NDArray gradient = parameter.getArray().getGradient()) {
+          gradient.muli(factor);
+        }
+      }
+    }
+
     /// Throws `IllegalStateException` if PyTorch has no gradient for these weights. DJL then
     /// returns a different array of zeros for each call, whose average would not reach the weights.
     private void requireExisting(int rank, NDArray weights, long address) {
@@ -96,33 +112,51 @@ final class ParameterExchange {
   }
 
   /// Averages the gradients of all trained parameters over the ranks, in PyTorch's memory, as one
-  /// group that the data-parallel layer fuses.
-  void averageGradients() {
-    if (reducer.size() == 1) {
+  /// group that the data-parallel layer fuses. Divides them by the passes that PyTorch has added,
+  /// and clips them.
+  ///
+  /// @param largestNorm of all gradients together, in place of that of the options
+  void averageGradients(double largestNorm) {
+    if (reducer.size() == 1 && options.passes() == 1 && largestNorm == Double.POSITIVE_INFINITY) {
       return;
     }
     agree();
     List<ReductionRequest> group = located();
-    if (!group.isEmpty()) {
+    if (group.isEmpty()) {
+      return;
+    }
+    if (reducer.size() > 1) {
       await(reducer.drive(() -> reducer.reduceAll(group), LONGEST_DRIVE));
+    }
+    clip(group, largestNorm);
+  }
+
+  private void clip(List<ReductionRequest> group, double largestNorm) {
+    double factor = 1.0 / options.passes();
+    if (largestNorm < Double.POSITIVE_INFINITY) {
+      double norm = factor * GradientNorm.of(group.stream().map(ReductionRequest::output).toList());
+      factor *= norm > largestNorm ? largestNorm / norm : 1;
+    }
+    if (factor != 1) {
+      for (TrainedGradient each : gradients) {
+        each.scale((float) factor);
+      }
     }
   }
 
   /// Takes the place of the first `averageGradients` if the weights may differ between ranks. If
   /// they differ, all ranks take weights and gradients of rank 0.
   void averageFirstGradients() {
-    if (reducer.size() == 1) {
-      return;
-    }
     agree();
-    if (haveEqualWeights()) {
-      averageGradients();
+    if (reducer.size() == 1 || haveEqualWeights()) {
+      averageGradients(options.largestNorm());
       return;
     }
     broadcast(0);
     List<Broadcast> all =
         located().stream().map(each -> Broadcast.of(each.name(), each.input(), 0)).toList();
     await(reducer.submitAll(all));
+    clip(located(), options.largestNorm());
   }
 
   /// Copies all parameters of rank `root`, including frozen ones, to the other ranks.
@@ -213,6 +247,7 @@ final class ParameterExchange {
       return;
     }
     ModelSignature.requireEqual(reducer, model);
+    requireEqualOptions();
     List<TrainedGradient> found = new ArrayList<>();
     model
         .getBlock()
@@ -222,15 +257,27 @@ final class ParameterExchange {
     agreed = true;
   }
 
+  private void requireEqualOptions() {
+    List<String> all = gathered("djl/options", options.toString());
+    for (int rank = 1; rank < all.size(); rank++) {
+      if (!all.get(rank).equals(all.getFirst())) {
+        throw new CommException.Mismatch(
+            "model '%s': rank %d has %s, expected %s, as on rank 0; give all ranks equal options"
+                .formatted(model.getName(), rank, all.get(rank), all.getFirst()));
+      }
+    }
+  }
+
   private boolean haveEqualWeights() {
+    return gathered("djl/digest", digest()).stream().distinct().count() == 1;
+  }
+
+  private List<String> gathered(String name, String own) {
     try {
-      return reducer.allgatherObject("djl/digest", digest(), ObjectCodec.text()).stream()
-              .distinct()
-              .count()
-          == 1;
+      return reducer.allgatherObject(name, own, ObjectCodec.text());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted while ranks compare their weights", e);
+      throw new IllegalStateException("interrupted while ranks compare their models", e);
     }
   }
 

@@ -2,6 +2,7 @@
 package io.weft.djl;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import ai.djl.Model;
@@ -15,6 +16,7 @@ import ai.djl.training.dataset.ArrayDataset;
 import ai.djl.training.evaluator.Accuracy;
 import ai.djl.training.listener.TrainingListener;
 import io.weft.testkit.job.LocalJob;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -75,6 +77,27 @@ class DistributedListenerTest {
     assertEqualWeights(onTwo(1));
   }
 
+  @Test
+  void aListenerClipsButCannotAccumulate() {
+    List<Fitted> free = onTwo(0);
+    List<Fitted> clipped = onTwo(0, StepOptions.DEFAULT.clipped(1e-6));
+    assertEqualWeights(clipped);
+    float[] first = SmallNetwork.trainedAlone(0, ROWS).get("01Linear_weight");
+    assertThat(clipped.getFirst().weights.get("01Linear_weight"))
+        .containsExactly(first, within(1e-5f));
+    assertThat(Arrays.mismatch(free.getFirst().weights.get("01Linear_weight"), first))
+        .as("the first weight that the training without clipping has changed")
+        .isNotNegative();
+    try (LocalJob job = LocalJob.over("shm", 1)) {
+      assertThatThrownBy(
+              () ->
+                  new DistributedListener(
+                      job.ranks().getFirst(), StepOptions.DEFAULT.accumulated(2)))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("use a DistributedTrainer");
+    }
+  }
+
   private static void assertEqualWeights(List<Fitted> ranks) {
     ranks
         .getFirst()
@@ -86,6 +109,10 @@ class DistributedListenerTest {
 
   /// @param spread the difference of the scales of the ranks' first weights
   private static List<Fitted> onTwo(float spread) {
+    return onTwo(spread, StepOptions.DEFAULT);
+  }
+
+  private static List<Fitted> onTwo(float spread, StepOptions options) {
     try (LocalJob job = LocalJob.over("shm", 2)) {
       return job.run(
           weft -> {
@@ -93,7 +120,7 @@ class DistributedListenerTest {
             return fitted(
                 config
                     .addTrainingListeners(TrainingListener.Defaults.basic())
-                    .addTrainingListeners(new DistributedListener(weft)),
+                    .addTrainingListeners(new DistributedListener(weft, options)),
                 weft.rank(),
                 weft.size());
           });

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.within;
+import static org.assertj.core.api.Assertions.withinPercentage;
 
 import ai.djl.Model;
 import ai.djl.ndarray.types.Shape;
@@ -19,6 +20,8 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class DistributedTrainerTest {
 
@@ -46,6 +49,94 @@ class DistributedTrainerTest {
               assertThat(ranks.getFirst().weights.get(name))
                   .as(name)
                   .containsExactly(weights, within(1e-5f)));
+    }
+  }
+
+  @Test
+  void severalPassesOfTwoRanksAreOneStepOnTheJointBatch() {
+    Map<String, float[]> alone = SmallNetwork.trainedAlone(STEPS, 2 * ROWS);
+    try (LocalJob job = LocalJob.over("shm", 2)) {
+      List<Map<String, float[]>> ranks =
+          job.run(
+              weft ->
+                  trained(weft, StepOptions.DEFAULT.accumulated(4), STEPS * 4, ROWS / 4).weights);
+      alone.forEach(
+          (name, weights) ->
+              assertThat(ranks).allSatisfy(rank -> assertClose(rank.get(name), weights, name)));
+    }
+  }
+
+  /// Trains on batches in turn with the other ranks.
+  private static Trained trained(Weft weft, StepOptions options, int passes, int rows) {
+    try (Model model = SmallNetwork.model(SmallNetwork.HIDDEN);
+        var trainer = new DistributedTrainer(weft, model, SmallNetwork.config(1), options)) {
+      trainer.initialize(new Shape(rows, SmallNetwork.FEATURES));
+      for (int pass = 0; pass < passes; pass++) {
+        SmallNetwork.step(trainer, (weft.size() * pass + weft.rank()) * rows, rows);
+      }
+      return new Trained(trainer.digest(), SmallNetwork.weights(model));
+    }
+  }
+
+  private static void assertClose(float[] found, float[] expected, String name) {
+    assertThat(found).as(name).containsExactly(expected, within(1e-5f));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2})
+  void clippedGradientHasTheLargestNormAndItsDirection(int ranks) {
+    Map<String, float[]> first = SmallNetwork.trainedAlone(0, ROWS);
+    Map<String, float[]> free = SmallNetwork.trainedAlone(1, ranks * ROWS);
+    double norm = norm(first, free);
+    double largest = norm / 5;
+    StepOptions options = StepOptions.DEFAULT.clipped(largest / SmallNetwork.RATE);
+    try (LocalJob job = LocalJob.over("shm", ranks)) {
+      List<Trained> all = job.run(weft -> trained(weft, options, 1, ROWS));
+      assertThat(all.getFirst().digest).isEqualTo(all.getLast().digest);
+      Map<String, float[]> clipped = all.getFirst().weights;
+      assertThat(norm(first, clipped)).isCloseTo(largest, withinPercentage(0.1));
+      first.forEach(
+          (name, before) -> {
+            float[] expected = before.clone();
+            for (int i = 0; i < expected.length; i++) {
+              expected[i] += (free.get(name)[i] - before[i]) / 5;
+            }
+            assertClose(clipped.get(name), expected, name);
+          });
+      StepOptions wide = StepOptions.DEFAULT.clipped(2 * norm / SmallNetwork.RATE);
+      assertThat(job.run(weft -> trained(weft, wide, 1, ROWS)).getFirst().digest)
+          .isEqualTo(
+              job.run(weft -> trained(weft, StepOptions.DEFAULT, 1, ROWS)).getFirst().digest);
+    }
+  }
+
+  private static double norm(Map<String, float[]> from, Map<String, float[]> to) {
+    double sum = 0;
+    for (Map.Entry<String, float[]> each : from.entrySet()) {
+      float[] other = to.get(each.getKey());
+      for (int i = 0; i < other.length; i++) {
+        sum += Math.pow((double) other[i] - each.getValue()[i], 2);
+      }
+    }
+    return Math.sqrt(sum);
+  }
+
+  @Test
+  void differentOptionsAreRefusedOnAllRanks() {
+    try (LocalJob job = LocalJob.over("shm", 2)) {
+      job.run(
+          weft -> {
+            StepOptions options = StepOptions.DEFAULT.accumulated(1 + weft.rank());
+            try (Model model = SmallNetwork.model(SmallNetwork.HIDDEN);
+                var trainer =
+                    new DistributedTrainer(weft, model, SmallNetwork.config(1), options)) {
+              assertThatThrownBy(() -> trainer.initialize(INPUT))
+                  .isInstanceOf(CommException.Mismatch.class)
+                  .hasMessageContaining("rank 1 has StepOptions[passes=2")
+                  .hasMessageContaining("expected StepOptions[passes=1");
+            }
+            return weft.rank();
+          });
     }
   }
 

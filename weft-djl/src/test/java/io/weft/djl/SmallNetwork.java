@@ -30,6 +30,7 @@ final class SmallNetwork {
 
   static final int FEATURES = 6;
   static final int HIDDEN = 5;
+  static final float RATE = 0.1f;
 
   private static final int CLASSES = 3;
   private static final ReentrantLock COLLECTING = new ReentrantLock();
@@ -60,7 +61,7 @@ final class SmallNetwork {
         .optInitializer(weights, Parameter.Type.WEIGHT)
         .optDevices(new Device[] {Device.cpu()})
         .optOptimizer(
-            Optimizer.sgd().setLearningRateTracker(Tracker.fixed(0.1f)).optMomentum(0.9f).build());
+            Optimizer.sgd().setLearningRateTracker(Tracker.fixed(RATE)).optMomentum(0.9f).build());
   }
 
   static float[] features(int first, int rows) {
