@@ -27,6 +27,7 @@ import org.tensorflow.op.Scope;
 import org.tensorflow.op.core.Identity;
 import org.tensorflow.op.core.NoOp;
 import org.tensorflow.op.core.Variable;
+import org.tensorflow.types.TFloat64;
 import org.tensorflow.types.family.TType;
 
 /// An optimizer that averages gradients over all ranks for a local optimizer [HVD18 §4]. All ranks
@@ -311,6 +312,27 @@ public final class DistributedOptimizer extends Optimizer {
     Output<T> value = gradient.getGradient();
     Operand<T> factor = tf.dtypes.cast(tf.constant(options.localFactor()), value.type());
     return new GradAndVar<>(tf.math.mul(value, factor).asOutput(), gradient.getVariable());
+  }
+
+  /// Returns gradients that `computeGradients` returned, scaled to a largest norm of all together.
+  /// The norm is that of the averages, and therefore equal on all ranks. No variable is updated
+  /// before all gradients are averaged. Throws `IllegalStateException` for updates in shares, in
+  /// which no rank has all averages.
+  ///
+  /// @param largestNorm a positive scalar
+  public List<GradAndVar<?>> clip(List<GradAndVar<?>> gradients, Operand<TFloat64> largestNorm) {
+    if (options.updates() == Updates.IN_SHARES) {
+      throw new IllegalStateException(
+          "gradients of updates in shares cannot be clipped to the norm of all together, because"
+              + " no rank has all averages; choose other updates");
+    }
+    return new NormClipping(tf, largestNorm).clipped(gradients);
+  }
+
+  /// Returns whether a variable of this name belongs to an accumulation. It is zero after each
+  /// step, so that a checkpoint may leave it out.
+  public static boolean isAccumulator(String variable) {
+    return GradientAccumulation.owns(variable);
   }
 
   /// Returns the gradients behind a barrier: none is available before all are.

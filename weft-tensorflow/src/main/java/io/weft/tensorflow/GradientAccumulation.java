@@ -29,6 +29,7 @@ import org.tensorflow.types.family.TType;
 final class GradientAccumulation {
 
   private static final String SLOT = "accumulated";
+  private static final String COUNTER = "weft_passes";
 
   private final Ops tf;
   private final Accumulation options;
@@ -40,9 +41,14 @@ final class GradientAccumulation {
   GradientAccumulation(Graph graph, Accumulation options) {
     this.tf = Ops.create(graph);
     this.options = options;
-    this.counter = variable("weft_passes", Shape.scalar(), TInt32.class);
+    this.counter = variable(COUNTER, Shape.scalar(), TInt32.class);
     this.pass = tf.assignAdd(counter, tf.constant(1));
     this.due = tf.math.greaterEqual(pass, tf.constant(options.passes()));
+  }
+
+  /// Returns whether a variable of this name is a sum or the counter of an accumulation.
+  static boolean owns(String variable) {
+    return variable.equals(COUNTER) || variable.endsWith("-" + SLOT);
   }
 
   /// Returns the accumulated totals of these gradients.
