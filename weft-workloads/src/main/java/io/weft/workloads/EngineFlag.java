@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads;
 
+import io.weft.dataparallel.compress.Compression;
 import io.weft.workloads.djl.DjlNetwork;
 import io.weft.workloads.model.EngineKind;
+import io.weft.workloads.model.OptimizerKind;
 import io.weft.workloads.model.Workload;
 import io.weft.workloads.parameterserver.Servers;
 import io.weft.workloads.training.GradientExchange;
@@ -45,8 +47,12 @@ final class EngineFlag {
     if (settings.sync() instanceof Sync.Weights) {
       throw refused("--sync gradients or local:H, not " + settings.sync());
     }
-    if (!settings.exchange().equals(GradientExchange.PLAIN)) {
+    if (!(settings.exchange() instanceof GradientExchange.Averaged by
+        && by.compression() instanceof Compression.None)) {
       throw refused("no " + GradientFlags.option(settings.exchange()));
+    }
+    if (settings.optimizer() == OptimizerKind.ADAGRAD && servers.isEmpty()) {
+      throw refused("--optimizer sgd, momentum or adam, not adagrad, which DJL's PyTorch lacks,");
     }
     if (settings.checkpoint().isPresent()) {
       throw refused("no --checkpoint");

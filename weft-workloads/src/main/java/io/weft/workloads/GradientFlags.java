@@ -106,6 +106,7 @@ final class GradientFlags {
         shards.isPresent()
             || parsed.hasMatchedOption(CompressionFlag.NAME)
             || parsed.hasMatchedOption(OPTIMIZER_SHARES)
+            || StepFlags.asked(parsed)
             || parsed.hasMatchedOption(SyncFlag.NAME)
             || parsed.hasMatchedOption("--via");
     return parsed.hasMatchedOption(AUTOTUNE)

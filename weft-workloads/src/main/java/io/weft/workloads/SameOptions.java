@@ -87,6 +87,8 @@ final class SameOptions {
     facts.put("--minutes", settings.limit().time().map(Duration::toString).orElse("none"));
     OptionalLong steps = settings.limit().steps();
     facts.put("--steps", steps.isPresent() ? "" + steps.getAsLong() : "none");
+    // The passes of a step precede the batch, which contains them.
+    facts.putAll(StepFlags.facts(settings));
     facts.put("--batch", "" + settings.batch());
     // The optimizer precedes the rate, whose default depends on it.
     facts.put("--optimizer", settings.optimizer().toString());

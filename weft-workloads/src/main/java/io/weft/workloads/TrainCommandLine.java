@@ -126,6 +126,7 @@ final class TrainCommandLine {
             .description("shares of the batch that follow the measured speeds of the ranks")
             .build());
     option(spec, SyncFlag.NAME, "HOW", SyncFlag.DESCRIPTION);
+    StepFlags.addTo(spec);
     GradientFlags.addTo(spec);
     option(spec, WeightCheckFlag.NAME, "K[,POLICY]", WeightCheckFlag.DESCRIPTION);
     ServerFlags.addTo(spec);
@@ -193,12 +194,16 @@ final class TrainCommandLine {
     Limit limit = limit(parsed, servers.isPresent());
     OptionalInt batchPerRank =
         ScaleFlag.batchPerRank(parsed, batchPerRank(parsed), workload.defaultBatch());
+    if (batchPerRank.isPresent()) {
+      int each = batchPerRank.getAsInt();
+      batchPerRank = OptionalInt.of(StepFlags.examples(parsed, each, MOST_BATCH_PER_RANK));
+    }
     long seed = whole(parsed, "--seed", 1, 0, Long.MAX_VALUE);
     TrainingSettings settings =
         new TrainingSettings(
             workload,
             epochs(parsed, limit.isPresent() ? MOST_EPOCHS : workload.defaultEpochs()),
-            batchPerRank.orElse((int) whole(parsed, BATCH, workload.defaultBatch(), 1, MOST_BATCH)),
+            batchPerRank.orElse(batch(parsed, workload)),
             rate(parsed, workload.defaultRate(optimizer)),
             optimizer,
             seed,
@@ -208,12 +213,13 @@ final class TrainCommandLine {
             choice(parsed, "--read", ReadMode.values(), ReadMode.SHARDED),
             path(parsed, "--checkpoint"),
             WeightCheckFlag.parse(text(parsed, WeightCheckFlag.NAME)),
-            GradientFlags.parse(parsed, System.getenv()),
+            StepFlags.in(parsed, GradientFlags.parse(parsed, System.getenv())),
             hidden(parsed, workload, servers.isPresent()),
             parsed.hasMatchedOption(BALANCE) ? Shares.BALANCED : Shares.EQUAL,
             limit,
             choice(parsed, EngineFlag.NAME, EngineKind.values(), workload.defaultEngine()),
             ScaleFlag.parse(parsed));
+    StepFlags.requireFits(settings, servers.isPresent());
     EngineFlag.requireFits(settings, servers);
     WeightCheckFlag.requireFits(settings, servers.isPresent());
     GradientFlags.requireFits(settings, servers.isPresent());
@@ -253,6 +259,11 @@ final class TrainCommandLine {
 
   private static int epochs(ParseResult parsed, int otherwise) {
     return (int) whole(parsed, "--epochs", otherwise, 1, MOST_EPOCHS);
+  }
+
+  private static int batch(ParseResult parsed, Workload workload) {
+    int batch = (int) whole(parsed, BATCH, workload.defaultBatch(), 1, MOST_BATCH);
+    return StepFlags.examples(parsed, batch, MOST_BATCH);
   }
 
   private static OptionalInt batchPerRank(ParseResult parsed) {

@@ -31,6 +31,8 @@ class SameOptionsTest {
         "--reproducible | --seed 1 | --reproducible shards:8, rank 1 with none",
         "--scale-lr | --batch-per-rank 128 | --scale-lr on, rank 1 with none",
         "--scale-lr | --scale-lr --warmup-steps 9 | --scale-lr on, rank 1 with on, 9 steps",
+        "--accumulate 2 | --batch 256 | --accumulate 2, rank 1 with none",
+        "--clip 1 | --clip 2 | --clip 1.0, rank 1 with 2.0",
         "--read root | --read sharded | --read root, rank 1 with sharded",
         "--optimizer sgd | --optimizer adam | --optimizer sgd, rank 1 with adam",
         "--checkpoint /tmp/a | --seed 1 | --checkpoint DIR, rank 1 with none",

@@ -75,6 +75,8 @@ class TrainToolTest {
             + " weft",
         "mnist-dnn --engine djl --compression int8 | --engine djl: expected no --compression with",
         "mnist-dnn --engine djl --checkpoint c | --engine djl: expected no --checkpoint with it",
+        "mnist-dnn --engine djl --optimizer adagrad | --engine djl: expected --optimizer sgd,"
+            + " momentum or adam, not adagrad",
         "mnist-dnn --engine djl --check-weights 5 | --engine djl: expected no --check-weights with",
         "mnist-dnn --engine djl --balance | --engine djl: expected no --balance with it",
         "mnist-dnn --engine djl --dropout 0.5 | --engine djl: expected no --dropout with it",
@@ -117,6 +119,22 @@ class TrainToolTest {
             + " --optimizer-shares",
         "mnist-dnn --optimizer-shares --sync weights:3 | --optimizer-shares on: expected it only"
             + " with --sync gradients",
+        "mnist-dnn --accumulate 0    | --accumulate 0: expected a whole number from 1 to 1024",
+        "mnist-dnn --batch 60000 --accumulate 1000 | --accumulate 1000: expected at most 17 batches"
+            + " of 60000",
+        "mnist-dnn --clip 0          | --clip 0: expected a number above 0 and at most 1e30",
+        "mnist-dnn --clip long       | --clip long: expected a number above 0",
+        "mnist-dnn --accumulate 2 --via ps | --accumulate 2: expected it only with --sync"
+            + " gradients and --via allreduce",
+        "tiny-gpt --accumulate 2 --sync local:4 | --accumulate 2: expected it only with --sync",
+        "tiny-gpt --clip 1 --sync local:4 | --clip 1.0: expected it only with --sync gradients",
+        "mnist-dnn --clip 1 --via weft | --clip 1.0: expected it only with --sync gradients",
+        "mnist-dnn --clip 1 --autotune | --clip 1: expected it without --autotune",
+        "mnist-dnn --accumulate 2 --reproducible | --accumulate 2: expected it without"
+            + " --reproducible",
+        "mnist-dnn --accumulate 2 --optimizer-shares | --accumulate 2: expected it without"
+            + " --optimizer-shares",
+        "mnist-dnn --accumulate 2 --balance | --accumulate 2: expected it without --balance",
         "mnist-dnn --autotune-log f.csv | --autotune-log f.csv: expected --autotune with it",
         "mnist-dnn --autotune-store kept | --autotune-store kept: expected --autotune with it",
         "mnist-dnn --autotune --autotune-store /proc/self/status/kept | --autotune-store",

@@ -33,19 +33,21 @@ class DjlTrainTest {
 
   @Test
   void twoRanksLearnALanguage() throws Exception {
-    JsonNode report = language("gradients", 2);
+    JsonNode report = language("gradients", 2, "--batch", "4");
     assertThat(report.get("engine").stringValue()).isEqualTo("djl");
     assertThat(report.get("sample").stringValue()).isNotEmpty();
     assertThat(report.get("finalLoss").doubleValue()).isLessThan(Math.log(128));
-    assertThat(language("alone", 1).get("finalLoss").doubleValue())
+    JsonNode alone = language("alone", 1, "--batch", "2", "--accumulate", "2", "--clip", "1000");
+    assertThat(alone.get("globalBatch").intValue()).isEqualTo(4);
+    assertThat(alone.get("finalLoss").doubleValue())
         .isCloseTo(report.get("finalLoss").doubleValue(), within(1e-3));
     assertThat(report.get("weightsDigest").get(0)).isEqualTo(report.get("weightsDigest").get(1));
   }
 
   @Test
   void ranksOfLocalSgdEndWithEqualWeightsAndSendLess() throws Exception {
-    JsonNode each = language("each", 2);
-    JsonNode local = language("local", 2, "--sync", "local:4");
+    JsonNode each = language("each", 2, "--batch", "4");
+    JsonNode local = language("local", 2, "--batch", "4", "--sync", "local:4");
     assertThat(local.get("outerSteps").intValue()).isEqualTo(2);
     assertThat(local.get("weightsDigest").get(0)).isEqualTo(local.get("weightsDigest").get(1));
     assertThat(3 * local.get("bytesSent").longValue())
@@ -54,7 +56,7 @@ class DjlTrainTest {
 
   private JsonNode language(String name, int ranks, String... options) throws Exception {
     Path text = Files.writeString(directory.resolve("text"), "All ranks train.\n".repeat(40));
-    List<String> all = new ArrayList<>(List.of("--steps", "8", "--batch", "4", "--context", "16"));
+    List<String> all = new ArrayList<>(List.of("--steps", "8", "--context", "16"));
     all.addAll(List.of(options));
     return new RealTraining(directory)
         .run(text, "tiny-gpt", name, ranks, all.toArray(String[]::new));

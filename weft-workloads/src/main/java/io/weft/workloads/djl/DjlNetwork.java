@@ -25,6 +25,7 @@ import io.weft.dataparallel.Reducer;
 import io.weft.djl.DistributedTrainer;
 import io.weft.djl.LocalTrainer;
 import io.weft.djl.PyTorch;
+import io.weft.djl.StepOptions;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.model.Evaluation;
 import io.weft.workloads.model.Workload;
@@ -39,6 +40,7 @@ import java.nio.ByteOrder;
 import java.nio.LongBuffer;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.DoubleConsumer;
 import java.util.function.Supplier;
 
 /// A network whose copy on each rank DJL computes with PyTorch. Confined to one thread.
@@ -56,6 +58,7 @@ public final class DjlNetwork implements RankNetwork {
   private final BatchForm form;
   private final Examples examples;
   private final int width;
+  private final int passes;
   private final Trained by;
   private final ByteBuffer features;
   private final ByteBuffer targets;
@@ -63,11 +66,14 @@ public final class DjlNetwork implements RankNetwork {
 
   /// A trainer of a model.
   ///
+  /// @param step ends a pass, and takes the step after the last one; its argument is the factor of
+  ///   the gradients
   /// @param digest returns a fingerprint of its weights
   /// @param submitted returns the time of its last submission to a data-parallel layer
   /// @param local the trainer if it is one of local SGD
   record Trained(
       Trainer trainer,
+      DoubleConsumer step,
       Supplier<String> digest,
       Supplier<OptionalLong> submitted,
       Optional<LocalTrainer> local) {}
@@ -80,11 +86,13 @@ public final class DjlNetwork implements RankNetwork {
   /// @param by the trainer of a model of these settings; owned
   DjlNetwork(TrainingSettings settings, Examples mine, int width, Trained by) {
     this.form = BatchForm.of(settings.workload(), mine);
-    requireMemory(form.stepBytes(width), width);
     this.examples = mine;
     this.width = width;
-    this.features = buffer(width * mine.features());
-    this.targets = buffer(width * form.targets() * Long.BYTES);
+    this.passes = settings.passes();
+    int atOnce = Math.ceilDiv(width, passes);
+    requireMemory(form.stepBytes(atOnce), atOnce);
+    this.features = buffer(atOnce * mine.features());
+    this.targets = buffer(atOnce * form.targets() * Long.BYTES);
     this.by = by;
     this.seed = settings.seed();
     by.trainer.initialize(form.shape(width));
@@ -141,11 +149,22 @@ public final class DjlNetwork implements RankNetwork {
   private static Trained trained(TrainingSettings settings, Model model, Weft weft) {
     if (settings.sync() instanceof Sync.Local how) {
       var local = new LocalTrainer(weft.communicator(), how.options(), model, config(settings));
-      return new Trained(local, local::digest, OptionalLong::empty, Optional.of(local));
+      return new Trained(
+          local, _ -> local.step(), local::digest, OptionalLong::empty, Optional.of(local));
     }
     Reducer reducer = DataParallel.of(weft).reducer(weft.communicator());
-    var trainer = new DistributedTrainer(reducer, model, config(settings));
-    return new Trained(trainer, trainer::digest, reducer::lastReductionNanos, Optional.empty());
+    StepOptions options =
+        StepOptions.DEFAULT.accumulated(settings.passes()).clipped(settings.largestNorm());
+    var trainer = new DistributedTrainer(reducer, model, config(settings), options);
+    // The gradients have the factor ranks / batch and that of the learning rate, by which only the
+    // second multiplies the norm.
+    double norm = settings.largestNorm() * settings.batch() / weft.size();
+    return new Trained(
+        trainer,
+        factor -> trainer.step(norm * factor),
+        trainer::digest,
+        reducer::lastReductionNanos,
+        Optional.empty());
   }
 
   /// Throws `NoClassDefFoundError` if DJL is not on the class path.
@@ -187,7 +206,14 @@ public final class DjlNetwork implements RankNetwork {
   @Override
   public double step(int[] order, int from, float scale) {
     try {
-      return computed(order, from, scale);
+      double loss = 0;
+      for (int pass = 0; pass < passes; pass++) {
+        int first = (int) ((long) width * pass / passes);
+        int rows = (int) ((long) width * (pass + 1) / passes) - first;
+        loss += backward(order, from + first, rows, scale * passes);
+        by.step.accept(scale);
+      }
+      return loss;
     } catch (EngineException e) {
       throw new TrainingException.Unfit(
           "PyTorch cannot compute a step of %d examples (%s); if it lacks memory, give a smaller --batch"
@@ -195,10 +221,12 @@ public final class DjlNetwork implements RankNetwork {
     }
   }
 
-  private double computed(int[] order, int from, float scale) {
+  /// Computes the gradients of some examples. Returns their loss. The trainer takes the mean of all
+  /// passes.
+  private double backward(int[] order, int from, int rows, float scale) {
     int bytes = examples.features();
     LongBuffer classes = targets.asLongBuffer();
-    for (int i = 0; i < width; i++) {
+    for (int i = 0; i < rows; i++) {
       int row = order[from + i];
       features.put(i * bytes, examples.values(), row * bytes, bytes);
       form.addTargets(examples, row, classes);
@@ -206,22 +234,22 @@ public final class DjlNetwork implements RankNetwork {
     Trainer trainer = by.trainer;
     float loss;
     try (NDManager manager = trainer.getManager().newSubManager()) {
-      NDList x = new NDList(form.input(manager, features, width));
-      Shape all = new Shape((long) width * form.targets());
-      NDList y = new NDList(manager.create(targets, all, DataType.INT64));
+      NDList x = new NDList(form.input(manager, features.slice(0, rows * bytes), rows));
+      Shape all = new Shape((long) rows * form.targets());
+      ByteBuffer used = targets.slice(0, rows * form.targets() * Long.BYTES);
+      NDList y = new NDList(manager.create(used.order(targets.order()), all, DataType.INT64));
       try (GradientCollector collector = trainer.newGradientCollector()) {
         NDList scores = trainer.forward(x);
         scores.attach(manager);
         NDArray mean = trainer.getLoss().evaluate(y, scores);
         mean.attach(manager);
         loss = mean.getFloat();
-        NDArray scaled = mean.mul(manager.create(scale * width));
+        NDArray scaled = mean.mul(manager.create(scale * rows));
         scaled.attach(manager);
         collector.backward(scaled);
       }
     }
-    trainer.step();
-    return (double) loss * width;
+    return (double) loss * rows;
   }
 
   @Override

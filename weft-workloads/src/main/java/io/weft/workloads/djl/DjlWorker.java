@@ -39,7 +39,11 @@ public final class DjlWorker implements WorkerModel {
             mine,
             width,
             new DjlNetwork.Trained(
-                trainer, trainer::digest, OptionalLong::empty, Optional.empty()));
+                trainer,
+                _ -> trainer.step(),
+                trainer::digest,
+                OptionalLong::empty,
+                Optional.empty()));
   }
 
   @Override

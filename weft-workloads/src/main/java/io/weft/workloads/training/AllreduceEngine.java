@@ -56,7 +56,7 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
     this.progress = new TrainingProgress(shard.columns().steps());
     this.shard = shard;
     this.shares = equalShares();
-    this.feed = new RankFeed(shard.train(), shares);
+    this.feed = new RankFeed(shard.train(), shares, settings.passes());
     this.balance =
         settings.shares() == Shares.BALANCED
             ? Optional.of(new Balance(Ticker.SYSTEM))
@@ -77,7 +77,7 @@ final class AllreduceEngine implements TrainingEngine, AutoCloseable {
   private void use(RankShards next) {
     feed.close();
     shares = next;
-    feed = new RankFeed(shard.train(), shares);
+    feed = new RankFeed(shard.train(), shares, settings.passes());
   }
 
   /// Measures a step, and divides the batch again if that is due and shortens the next steps.

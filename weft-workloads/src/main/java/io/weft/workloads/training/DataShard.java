@@ -207,11 +207,8 @@ record DataShard(String dataset, Examples train, Examples test, Columns columns,
   private static Columns columns(TrainingSettings settings, int examples) {
     if (settings.batch() > examples) {
       throw new TrainingException.Unfit(
-          "--batch "
-              + settings.batch()
-              + " is more than the "
-              + examples
-              + " examples to train on; give at most that");
+          "%s is more than the %d examples to train on; give at most that"
+              .formatted(batch(settings), examples));
     }
     return new Columns(examples, settings.batch(), settings.seed());
   }
@@ -220,15 +217,18 @@ record DataShard(String dataset, Examples train, Examples test, Columns columns,
     if (settings.exchange() instanceof GradientExchange.Shards shards) {
       requireShards(settings, shards.count(), job.size());
     }
-    if (settings.batch() < job.size()) {
+    if (settings.batch() < job.size() * settings.passes()) {
       throw new TrainingException.Unfit(
-          "--batch "
-              + settings.batch()
-              + " leaves some of "
-              + job.size()
-              + " ranks without an example in each step; give at least "
-              + job.size());
+          "%s leaves some of %d ranks without an example in each batch; give at least %d"
+              .formatted(batch(settings), job.size(), job.size()));
     }
+  }
+
+  private static String batch(TrainingSettings settings) {
+    int passes = settings.passes();
+    return "--batch "
+        + settings.batch() / passes
+        + (passes > 1 ? " times --accumulate " + passes : "");
   }
 
   private static void requireShards(TrainingSettings settings, int shards, int ranks) {

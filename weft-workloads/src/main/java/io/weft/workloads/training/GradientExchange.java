@@ -15,7 +15,17 @@ public sealed interface GradientExchange {
   /// An average of one gradient per rank, computed over its part of the batch.
   ///
   /// @param compression of the gradients in transit
-  record Averaged(Compression compression) implements GradientExchange {
+  /// @param passes in which a rank computes its part, at least 1; their gradients are summed
+  /// @param largestNorm the norm, above 0, to which a longer gradient of all variables together is
+  ///   scaled; infinite: none is scaled
+  record Averaged(Compression compression, int passes, double largestNorm)
+      implements GradientExchange {
+
+    /// Creates an average of gradients that are computed in one pass and not clipped.
+    public Averaged(Compression compression) {
+      this(compression, 1, Double.POSITIVE_INFINITY);
+    }
+
     @Override
     public String toString() {
       return compression.toString();

@@ -4,6 +4,7 @@ package io.weft.workloads.training;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
 import io.weft.tensor.TensorView;
+import io.weft.tensorflow.DistributedOptimizer;
 import io.weft.tensorflow.DistributedOptimizer.Share;
 import io.weft.tensorflow.TensorViews;
 import io.weft.workloads.checkpoint.SavedTensor;
@@ -52,7 +53,8 @@ final class ModelState implements AutoCloseable {
       Placeholder<TFloat32> value,
       Op assign) {}
 
-  /// Creates the state of all variables in the graph, in order of creation.
+  /// Creates the state of all variables in the graph, in order of creation, without accumulated
+  /// gradients.
   ///
   /// @param shares of this rank; empty if each rank has all variables whole
   ModelState(Graph graph, List<Share> shares, RankExchange exchange) {
@@ -63,7 +65,8 @@ final class ModelState implements AutoCloseable {
         .operations()
         .forEachRemaining(
             op -> {
-              if (op.type().equals("VariableV2")) {
+              if (op.type().equals("VariableV2")
+                  && !DistributedOptimizer.isAccumulator(op.name())) {
                 variables.put(op.name(), output(op));
               }
             });

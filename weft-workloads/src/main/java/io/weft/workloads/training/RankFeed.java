@@ -7,11 +7,12 @@ import io.weft.workloads.data.Examples;
 import java.util.ArrayList;
 import java.util.List;
 
-/// The examples that one rank trains on in a step, for each of its shards. Confined to one thread.
-/// Owns the tensors.
+/// The examples that one rank trains on in a step, for each pass of each of its shards. Confined to
+/// one thread. Owns the tensors.
 public final class RankFeed implements AutoCloseable {
 
   private final RankShards shards;
+  private final int passes;
   private final int[] widths;
   private final List<Feed> feeds = new ArrayList<>();
   private int[][] orders = new int[0][];
@@ -20,13 +21,27 @@ public final class RankFeed implements AutoCloseable {
   ///
   /// @param examples of this rank, as `RankShards.rows` orders them
   public RankFeed(Examples examples, RankShards shards) {
+    this(examples, shards, 1);
+  }
+
+  /// Creates a feed of these shards, each of which is cut into the examples of several passes.
+  public RankFeed(Examples examples, RankShards shards, int passes) {
     this.shards = shards;
+    this.passes = passes;
     int[] numbers = shards.shards();
     this.widths = new int[numbers.length];
     for (int i = 0; i < numbers.length; i++) {
       widths[i] = shards.width(numbers[i]);
-      feeds.add(new Feed(examples, widths[i]));
+      for (int pass = 0; pass < passes; pass++) {
+        int size = first(widths[i], pass + 1, passes) - first(widths[i], pass, passes);
+        feeds.add(new Feed(examples, size));
+      }
     }
+  }
+
+  /// Returns the first of a shard's examples that belongs to a pass.
+  static int first(int width, int pass, int passes) {
+    return (int) ((long) width * pass / passes);
   }
 
   /// Returns the number of examples in a step.
@@ -34,9 +49,9 @@ public final class RankFeed implements AutoCloseable {
     return shards.width();
   }
 
-  /// Returns the number of the first of this rank's shards in the batch.
-  int firstShard() {
-    return shards.shards()[0];
+  /// Returns the number of this rank's first feed among the feeds of all ranks.
+  int firstFeed() {
+    return shards.shards()[0] * passes;
   }
 
   /// Loads the order of this epoch; epochs count from 0.
@@ -47,11 +62,14 @@ public final class RankFeed implements AutoCloseable {
   /// Loads the examples of this step of the epoch; steps count from 0.
   public void fill(int step) {
     for (int i = 0; i < widths.length; i++) {
-      feeds.get(i).fill(orders[i], step * widths[i]);
+      for (int pass = 0; pass < passes; pass++) {
+        int from = step * widths[i] + first(widths[i], pass, passes);
+        feeds.get(i * passes + pass).fill(orders[i], from);
+      }
     }
   }
 
-  /// Returns one feed for each shard, ascending; borrowed.
+  /// Returns the feeds of each pass of each shard, ascending; borrowed.
   public List<Feed> feeds() {
     return List.copyOf(feeds);
   }

@@ -4,10 +4,13 @@ package io.weft.workloads.training;
 import io.weft.cluster.elastic.OnFailure;
 import io.weft.dataparallel.DataParallel;
 import io.weft.dataparallel.DataParallelOptions;
+import io.weft.gradient.GradientReducer;
 import io.weft.tensorflow.DistributedOptimizer;
 import io.weft.tensorflow.DistributedOptimizer.Share;
 import io.weft.tensorflow.DistributedOptimizer.Updates;
 import io.weft.tensorflow.GradientOptions;
+import io.weft.tensorflow.GradientOptions.Accumulation;
+import io.weft.tensorflow.GradientOptions.Total;
 import io.weft.tensorflow.OpLibrary;
 import io.weft.tensorflow.WeightsDigest;
 import io.weft.workloads.batch.Feed;
@@ -19,6 +22,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.tensorflow.Graph;
 import org.tensorflow.Operand;
@@ -30,6 +34,7 @@ import org.tensorflow.op.Op;
 import org.tensorflow.op.Ops;
 import org.tensorflow.op.core.Placeholder;
 import org.tensorflow.types.TFloat32;
+import org.tensorflow.types.TFloat64;
 import org.tensorflow.types.TInt32;
 
 /// A model in a TensorFlow session. It takes training steps, counts correct predictions, and saves
@@ -90,7 +95,7 @@ final class SessionModel implements AutoCloseable {
     Placeholder<TFloat32> factor =
         tf.withName("loss_factor").placeholder(TFloat32.class, Placeholder.shape(Shape.scalar()));
     Operand<TFloat32> loss = tf.math.mul(model.lossSum(), factor);
-    Updating updating = updating(settings, job, model.graph(), optimizer, loss);
+    Updating updating = updating(settings, job, model.graph(), optimizer, loss, factor);
     List<Share> shares = updating instanceof Updating.Layered by ? by.shares() : List.of();
     var state = new ModelState(model.graph(), shares, RankExchange.of(job));
     var session =
@@ -104,16 +109,30 @@ final class SessionModel implements AutoCloseable {
       TrainingJob job,
       Graph graph,
       Optimizer optimizer,
-      Operand<TFloat32> loss) {
+      Operand<TFloat32> loss,
+      Operand<TFloat32> factor) {
     boolean averages = settings.sync() instanceof Sync.Gradients && job.size() > 1;
     return switch (settings.exchange()) {
-      case GradientExchange.Averaged averaged ->
-          averages
-              ? layered(options(job).with(averaged.compression()), job, optimizer, loss)
-              : new Updating.AtOnce(optimizer.minimize(loss));
+      case GradientExchange.Averaged averaged -> {
+        GradientOptions options =
+            options(job)
+                .with(averaged.compression())
+                .with(new Accumulation(averaged.passes(), Total.SUM));
+        if (averages) {
+          yield layered(options, job, optimizer, by -> clipped(by, settings, job, loss, factor));
+        }
+        yield new Updating.AtOnce(
+            averaged.equals(new GradientExchange.Averaged(averaged.compression()))
+                ? optimizer.minimize(loss)
+                : clipped(alone(options, job, optimizer), settings, job, loss, factor));
+      }
       case GradientExchange.InShares _ ->
           averages
-              ? layered(GradientOptions.DEFAULT.with(Updates.IN_SHARES), job, optimizer, loss)
+              ? layered(
+                  GradientOptions.DEFAULT.with(Updates.IN_SHARES),
+                  job,
+                  optimizer,
+                  by -> by.minimize(loss))
               : new Updating.AtOnce(optimizer.minimize(loss));
       case GradientExchange.Tuned how ->
           averages
@@ -126,12 +145,40 @@ final class SessionModel implements AutoCloseable {
 
   /// Exchanges gradients through a data-parallel layer for the training.
   private static Updating layered(
-      GradientOptions how, TrainingJob job, Optimizer optimizer, Operand<TFloat32> loss) {
+      GradientOptions how,
+      TrainingJob job,
+      Optimizer optimizer,
+      Function<DistributedOptimizer, Op> minimized) {
     DataParallelOptions options = DataParallelOptions.of(job.weft().config()).named("training");
     DataParallel layer = DataParallel.open(job.weft(), options, job.timeline());
     DistributedOptimizer averaging =
         new DistributedOptimizer(job.communicator(), layer, optimizer, how);
-    return new Updating.Layered(averaging.minimize(loss), layer, averaging.shares(), job);
+    return new Updating.Layered(minimized.apply(averaging), layer, averaging.shares(), job);
+  }
+
+  /// Returns an optimizer of one rank, which only accumulates.
+  private static DistributedOptimizer alone(
+      GradientOptions how, TrainingJob job, Optimizer optimizer) {
+    return new DistributedOptimizer(job.communicator(), GradientReducer.ALLREDUCE, optimizer, how);
+  }
+
+  /// Returns the update by averaged gradients of at most the largest norm of the settings. The loss
+  /// has the factor ranks / batch and that of the learning rate. Only the second multiplies the
+  /// norm.
+  private static Op clipped(
+      DistributedOptimizer by,
+      TrainingSettings settings,
+      TrainingJob job,
+      Operand<TFloat32> loss,
+      Operand<TFloat32> factor) {
+    if (settings.largestNorm() == Double.POSITIVE_INFINITY) {
+      return by.minimize(loss);
+    }
+    Ops tf = by.getTF();
+    double norm = settings.largestNorm() * settings.batch() / job.size();
+    Operand<TFloat64> largest =
+        tf.math.mul(tf.dtypes.cast(factor, TFloat64.class), tf.constant(norm));
+    return by.applyGradients(by.clip(by.computeGradients(loss), largest), "clipped");
   }
 
   private static GradientOptions options(TrainingJob job) {
@@ -193,8 +240,8 @@ final class SessionModel implements AutoCloseable {
     return state.slots().stream().filter(slot -> names.contains(slot.name())).toList();
   }
 
-  /// Takes one training step on the examples in `feed`. Returns the loss, summed over this rank's
-  /// slice.
+  /// Takes one training step, of one or several passes, on the examples in `feed`. Returns the
+  /// loss, summed over this rank's slice.
   ///
   /// @param lossFactor the factor by which the sum of the losses is multiplied
   /// @param number of the step since the first epoch
@@ -210,10 +257,14 @@ final class SessionModel implements AutoCloseable {
   }
 
   private double atOnce(RankFeed feed, TFloat32 lossFactor, Op train, long number) {
-    Session.Runner runner = runner(feed, 0, lossFactor, number).addTarget(train);
-    try (Result result = runner.fetch(model.lossSum()).run()) {
-      return ((TFloat32) result.get(0)).getFloat();
+    double sum = 0;
+    for (int pass = 0; pass < feed.feeds().size(); pass++) {
+      Session.Runner runner = runner(feed, pass, lossFactor, number).addTarget(train);
+      try (Result result = runner.fetch(model.lossSum()).run()) {
+        sum += ((TFloat32) result.get(0)).getFloat();
+      }
     }
+    return sum;
   }
 
   private double byShards(
@@ -239,7 +290,7 @@ final class SessionModel implements AutoCloseable {
             .feed(factor, lossFactor)
             .feed(model.features(), feed.features())
             .feed(model.labels(), feed.labels());
-    draws.ifPresent(each -> each.feed(runner, number, feeds.firstShard() + shard));
+    draws.ifPresent(each -> each.feed(runner, number, feeds.firstFeed() + shard));
     return runner;
   }
 

@@ -110,6 +110,11 @@ public final class Trainer {
       throw new TrainingException.Unfit(
           "--autotune does not go with --on-failure shrink; tune a run without it");
     }
+    if (settings.passes() > 1 || settings.largestNorm() < Double.POSITIVE_INFINITY) {
+      throw new TrainingException.Unfit(
+          "--accumulate and --clip do not go with --on-failure shrink; give --checkpoint DIR and"
+              + " start again after a failure");
+    }
     if (settings.exchange() instanceof GradientExchange.InShares) {
       throw new TrainingException.Unfit(
           "--optimizer-shares does not go with --on-failure shrink: the optimizer's state of a"

@@ -130,6 +130,18 @@ public record TrainingSettings(
     return scaling.map(how -> how.of(this, stepsPerEpoch));
   }
 
+  /// Returns the passes in which a rank computes the gradient of a step.
+  public int passes() {
+    return exchange instanceof GradientExchange.Averaged by ? by.passes() : 1;
+  }
+
+  /// Returns the largest norm of a gradient; infinite without clipping.
+  public double largestNorm() {
+    return exchange instanceof GradientExchange.Averaged by
+        ? by.largestNorm()
+        : Double.POSITIVE_INFINITY;
+  }
+
   /// Returns the number of steps of a whole training without a limit of time.
   long steps(int stepsPerEpoch) {
     return limit.steps(epochs, stepsPerEpoch);
@@ -187,6 +199,9 @@ public record TrainingSettings(
     facts.put("sync", sync.toString());
     if (!hidden.equals(Hidden.STANDARD)) {
       facts.put("hidden", hidden.toString());
+    }
+    if (largestNorm() < Double.POSITIVE_INFINITY) {
+      facts.put("clip", Double.toString(largestNorm()));
     }
     scaling.ifPresent(how -> facts.put("scale-lr", how.ranks() + " ranks, " + how));
     return new Manifest(epochs, facts);
