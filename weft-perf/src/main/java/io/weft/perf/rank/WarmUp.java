@@ -32,9 +32,9 @@ public final class WarmUp {
   }
 
   /// Runs batches for at most `limitNanos`, and until the slowest rank has worked for `nanos`. Each
-  /// round ends with a pause in which the compilers of all ranks finish, because on few cores a
-  /// compiler takes processor time from the timed code. The warm-up ends after a round in which no
-  /// rank compiled.
+  /// round ends with a pause, of at most `limitNanos`, in which the compilers of all ranks finish,
+  /// because on few cores a compiler takes processor time from the timed code. The warm-up ends
+  /// after a round in which no rank compiled.
   public void run(long nanos, long limitNanos) throws InterruptedException {
     var compiler = new CompilerWatch();
     long begin = System.nanoTime();
@@ -42,7 +42,7 @@ public final class WarmUp {
     while (more) {
       long before = compiler.nanos();
       turn(Math.min(nanos, TURN_NANOS));
-      compiler.awaitRest(LONGEST_PAUSE_NANOS);
+      compiler.awaitRest(Math.min(LONGEST_PAUSE_NANOS, limitNanos));
       long elapsed = System.nanoTime() - begin;
       boolean compiled = compiler.nanos() - before > AT_REST_NANOS;
       boolean wanted = elapsed < nanos || (elapsed < limitNanos && compiled);
