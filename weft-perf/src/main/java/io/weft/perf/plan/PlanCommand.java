@@ -334,7 +334,7 @@ final class PlanCommand extends Experiment {
     output.progress(
         "measuring a step of %s, batch %d: %s"
             .formatted(name, batch, atOnce == 1 ? "one rank" : atOnce + " ranks at once"));
-    var run = new TrainingRun(name, batch, seconds, "auto", limit());
+    var run = new TrainingRun(name, Optional.empty(), batch, seconds, "auto", limit());
     List<Double> micros = new ArrayList<>();
     try (ExecutorService threads = Executors.newFixedThreadPool(atOnce)) {
       List<Callable<RankReport>> runs = Collections.nCopies(atOnce, () -> run.run(1));

@@ -12,7 +12,9 @@ import io.weft.workloads.report.MeasuredHost;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -44,6 +46,12 @@ public final class TrainingCommand extends Experiment {
       required = true,
       description = "workloads of 'weft train', which are measured separately")
   private List<String> workloads = List.of();
+
+  @Option(
+      names = "--engine",
+      paramLabel = "E",
+      description = "engine of 'weft train': tensorflow or djl (default: that of the workload)")
+  private @Nullable String engine;
 
   @Option(
       names = "-np",
@@ -96,7 +104,9 @@ public final class TrainingCommand extends Experiment {
     }
     for (String workload : workloads) {
       MeasuredHost host = MeasuredHost.here();
-      var run = new TrainingRun(workload, batchPerRank, seconds, transport, limit());
+      var run =
+          new TrainingRun(
+              workload, Optional.ofNullable(engine), batchPerRank, seconds, transport, limit());
       List<ContestantRounds> ran =
           output.rounds(
               workload + ": ",
@@ -125,8 +135,10 @@ public final class TrainingCommand extends Experiment {
     double step = together.median(STEADY, "meanMicros");
     double exposed = together.median(STEADY, "exposedShare");
     double waiting = together.median(STEADY, "waitShare");
-    return Figure.of("training")
-        .with("workload", run.workload())
+    Figure named = Figure.of("training").with("workload", run.workload());
+    return run.engine()
+        .map(engine -> named.with("engine", engine))
+        .orElse(named)
         .with("ranks", ranks)
         .with("batchPerRank", run.batchPerRank())
         .with("samplesPerSecond", Figure.median(rates))

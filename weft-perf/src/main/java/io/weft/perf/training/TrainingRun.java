@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -23,12 +24,18 @@ import tools.jackson.databind.json.JsonMapper;
 /// A run of `weft train`, whose report becomes the only sample of a round.
 ///
 /// @param workload name on the command line
+/// @param engine that computes the workload; empty: its default
 /// @param batchPerRank examples of a rank in a step
 /// @param seconds duration of the steps, including the warm-up
 /// @param transport transport of `weft train`
 /// @param limit time limit of a run
 public record TrainingRun(
-    String workload, int batchPerRank, double seconds, String transport, Duration limit) {
+    String workload,
+    Optional<String> engine,
+    int batchPerRank,
+    double seconds,
+    String transport,
+    Duration limit) {
 
   /// The key of the sample, which covers the steps after the warm-up.
   public static final String STEADY = "steady";
@@ -38,6 +45,7 @@ public record TrainingRun(
   /// Throws `NullPointerException` if a component is null.
   public TrainingRun {
     Objects.requireNonNull(workload, "workload");
+    Objects.requireNonNull(engine, "engine");
     Objects.requireNonNull(transport, "transport");
     Objects.requireNonNull(limit, "limit");
   }
@@ -49,6 +57,7 @@ public record TrainingRun(
     try {
       List<String> words = new ArrayList<>();
       words.addAll(List.of("train", workload, "-np", "" + ranks, "--threads", "1"));
+      engine.ifPresent(name -> words.addAll(List.of("--engine", name)));
       words.addAll(List.of("--batch", "" + ranks * batchPerRank));
       words.addAll(List.of("--minutes", String.format(Locale.ROOT, "%.5f", seconds / 60)));
       words.addAll(List.of("--transport", transport, "--json", report.toString()));

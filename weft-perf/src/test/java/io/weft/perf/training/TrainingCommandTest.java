@@ -44,6 +44,12 @@ class TrainingCommandTest {
   }
 
   @Test
+  void theEngineIsPassedOn() {
+    assertThat(run("--workload", "adult-dnn", "--engine", "djl", "--rounds", "1")).isEqualTo(1);
+    assertThat(err.toString()).contains("--engine djl: expected mnist-dnn");
+  }
+
+  @Test
   @Tag("long")
   void severalRanksAreComparedWithOneRank(@TempDir Path directory) throws Exception {
     Path json = directory.resolve("figures.jsonl");

@@ -16,13 +16,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class TrainingFigureTest {
 
   private static final TrainingRun RUN =
-      new TrainingRun("mnist-dnn", 100, 20, "auto", Duration.ofMinutes(5));
+      new TrainingRun("mnist-dnn", Optional.of("djl"), 100, 20, "auto", Duration.ofMinutes(5));
 
   private static RankReport turn(int ranks, double samplesPerSecond) {
     double mean = 1e6 * ranks * 100 / samplesPerSecond;
@@ -53,6 +54,7 @@ class TrainingFigureTest {
             new ContestantRounds("2", List.of(turn(2, 1000), turn(2, 1000), turn(2, 1600))),
             MeasuredHost.here());
 
+    assertThat(figure.text("engine")).isEqualTo("djl");
     assertThat(figure.number("efficiency")).isEqualTo(0.5);
     assertThat(figure.number("samplesPerSecond")).isEqualTo(1000);
     assertThat(figure.number("oneRankSamplesPerSecond")).isEqualTo(1000);
