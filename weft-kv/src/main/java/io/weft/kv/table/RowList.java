@@ -19,6 +19,7 @@ public final class RowList {
   private boolean distinct;
   private @Nullable RowTable table;
   private long version;
+  private long made;
 
   /// Creates an empty list.
   public RowList() {}
@@ -103,6 +104,7 @@ public final class RowList {
     copy.distinct = distinct;
     copy.table = table;
     copy.version = version;
+    copy.made = made;
     return copy;
   }
 
@@ -132,9 +134,15 @@ public final class RowList {
     return table == other && version == itsVersion;
   }
 
-  void resolved(RowTable by, long itsVersion, int withoutRow) {
+  /// Returns the number of rows that the table had created when it resolved the list.
+  long made() {
+    return made;
+  }
+
+  void resolved(RowTable by, long itsVersion, long itsMade, int withoutRow) {
     table = by;
     version = itsVersion;
+    made = itsMade;
     missing = withoutRow;
     distinct = withoutRow == 0 && isAscending();
   }

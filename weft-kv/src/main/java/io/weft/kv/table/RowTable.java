@@ -143,16 +143,17 @@ public final class RowTable implements TableStorage {
   }
 
   /// Finds the rows of a list's keys, and creates missing ones if `missing` says so. This is nearly
-  /// free if the list has been resolved before, all its keys have rows, and `version()` is
-  /// unchanged. It must be called before each `read` or `update`, because rows may have been
-  /// created or removed.
+  /// free if the list has been resolved before, `version()` is unchanged, and all keys have rows
+  /// or, if missing ones are left, no row has been created since. It must be called before each
+  /// `read` or `update`, because rows may have been created or removed.
   ///
   /// Hot path.
   ///
   /// @param step of the use, for rows that are created
   public void resolve(RowList list, Missing missing, long step) {
     checkUse();
-    if (list.isOf(this, version) && list.missing() == 0) {
+    boolean found = list.missing() == 0 || (missing == Missing.LEAVE && list.made() == made);
+    if (found && list.isOf(this, version)) {
       if (spill != null) {
         spill.used(list.rows(), list.count());
       }
@@ -180,7 +181,7 @@ public final class RowTable implements TableStorage {
       }
     }
     lookups += count;
-    list.resolved(this, version, without);
+    list.resolved(this, version, made, without);
   }
 
   /// Resolves a list while rows may be in the store. The rows of the list stay in memory during
@@ -204,7 +205,7 @@ public final class RowTable implements TableStorage {
     }
     from.used(rows, count);
     lookups += count;
-    list.resolved(this, version, without);
+    list.resolved(this, version, made, without);
   }
 
   /// Finds the rows of keys, or -1, and keeps them in memory until `RowSpill.used`.

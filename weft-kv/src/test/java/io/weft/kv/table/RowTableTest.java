@@ -90,6 +90,24 @@ class RowTableTest {
   }
 
   @Test
+  void absentKeysAreSearchedAgainOnlyAfterARowWasCreated() {
+    try (var table = new RowTable(spec(1, "sum", "zero"), budget)) {
+      push(table, list(1), 1, 4);
+      RowList kept = list(1, 2).copy();
+      assertThat(read(table, kept, 1)).containsExactly(4, 0);
+      long lookups = table.statistics().lookups();
+      assertThat(read(table, kept, 1)).containsExactly(4, 0);
+      assertThat(table.statistics().lookups()).isEqualTo(lookups);
+
+      push(table, list(2), 2, 3);
+      assertThat(read(table, kept, 1)).containsExactly(4, 3);
+      assertThat(kept.missing()).isZero();
+      push(table, list(2, 5).copy(), 3, 1, 1);
+      assertThat(read(table, kept, 1)).containsExactly(4, 4);
+    }
+  }
+
+  @Test
   void aResolvedListStaysValidWhenRowsAreAddedButNotWhenOneIsRemoved() {
     try (var table = new RowTable(spec(1, "sum", "zero"), budget)) {
       RowList kept = list(KEYS).copy();
