@@ -13,6 +13,7 @@ import io.weft.kv.spec.Retention;
 import io.weft.kv.spec.Slicer;
 import io.weft.kv.spec.TableSpec;
 import io.weft.perf.kv.KvPlan.Subject;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /// The tables of a worker's requests. Confined to one thread.
@@ -75,6 +76,14 @@ sealed interface KvTarget {
 
   /// A table whose requests have equal lists of keys.
   record Pairs(KvPlan plan, KvTraffic traffic, KvTable table, KeyList keys) implements KvTarget {
+    /// Pushes zeros, so that each key has a row.
+    @Override
+    public void load(MemorySegment values) throws InterruptedException {
+      try (Arena arena = Arena.ofShared()) {
+        var unused = table.push(keys, arena.allocate(values.byteSize(), 64)).await();
+      }
+    }
+
     @Override
     public Handle<Void> send(int request, MemorySegment values, MemorySegment into)
         throws InterruptedException {
