@@ -80,12 +80,13 @@ class SlowNetworkScriptTest {
   void ranksShareHostsThatABridgeJoins() throws IOException, InterruptedException {
     String rank =
         """
-        echo "$(hostname) $WEFT_LOCAL_RANK/$WEFT_LOCAL_SIZE $WEFT_TRANSPORT" > $DIR/rank$WEFT_RANK
+        echo "$(hostname) $WEFT_LOCAL_RANK/$WEFT_LOCAL_SIZE $WEFT_TRANSPORT $(taskset -cp $$ | sed 's/.* //')" > $DIR/rank$WEFT_RANK
         tc qdisc show dev eth >> $DIR/rank$WEFT_RANK
         """;
     assertThat(run("-n", "4", "--ranks-per-host", "2", "100mbit", "sh", "-c", rank))
         .isEqualTo(new Ending(0, ""));
     List<String> hosts = new ArrayList<>();
+    List<String> processors = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
       List<String> told = Files.readAllLines(directory.resolve("rank" + i));
       String[] words = told.getFirst().split(" ");
@@ -93,9 +94,14 @@ class SlowNetworkScriptTest {
       assertThat(words[0]).endsWith("-" + i / 2);
       assertThat(words[1]).isEqualTo(i % 2 + "/2");
       assertThat(words[2]).isEqualTo("shm");
+      processors.add(words[3]);
       assertThat(told.get(1)).contains("tbf", "rate 100Mbit");
     }
     assertThat(hosts.stream().distinct()).hasSize(2);
+    assertThat(processors.get(1)).isEqualTo(processors.getFirst());
+    assertThat(processors.get(3)).isEqualTo(processors.get(2));
+    assertThat(processors.stream().distinct())
+        .hasSize(Runtime.getRuntime().availableProcessors() == 1 ? 1 : 2);
   }
 
   @Test
