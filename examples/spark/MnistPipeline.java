@@ -43,9 +43,10 @@ import org.apache.spark.sql.types.StructType;
 /// examples/spark/run
 /// ```
 ///
-/// The last line of the output is JSON: the number of executors that trained, the accuracy on test
-/// data, whether all ranks ended with the same weights, and whether a saved and loaded pipeline
-/// predicts equally. Arguments: the numbers of training and test digits, and of epochs.
+/// The last line of the output is JSON: the number of executors that trained, the median step of
+/// rank 0, the accuracy on test data, whether all ranks ended with the same weights, and whether a
+/// saved and loaded pipeline predicts equally. Arguments: the numbers of training and test digits,
+/// and of epochs.
 public final class MnistPipeline {
 
   private static final int RANKS = 2;
@@ -85,8 +86,9 @@ public final class MnistPipeline {
       TrainingSummary course = ((WeftModel) fitted.stages()[1]).summary().orElseThrow();
       System.out.printf(
           Locale.ROOT,
-          "{\"executors\":%d,\"accuracy\":%.4f,\"equalWeights\":%b,\"reloadedPredictionsEqual\":%b}%n",
+          "{\"executors\":%d,\"stepMillis\":%.2f,\"accuracy\":%.4f,\"equalWeights\":%b,\"reloadedPredictionsEqual\":%b}%n",
           new HashSet<>(course.executors()).size(),
+          course.stepMillis().getFirst(),
           accuracy,
           course.equalWeights(),
           predictions(predicted).equals(predictions(reloaded(fitted).transform(test))));

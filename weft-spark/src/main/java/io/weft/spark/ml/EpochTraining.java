@@ -11,6 +11,7 @@ import io.weft.tensor.ReduceOp;
 import java.io.IOException;
 import java.io.Serial;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.apache.spark.sql.Row;
@@ -72,9 +73,12 @@ final class EpochTraining implements RankBody<Row, TrainedRank> {
     int first = checkpoints.restore(run.model(), weft);
     run.model().broadcast(0);
     List<Double> losses = new ArrayList<>();
+    double stepMillis = Double.NaN;
     for (int epoch = first; epoch < spec.epochs(); epoch++) {
       run.rank().progress().epoch(epoch + 1);
-      losses.add(epoch(run, epoch));
+      TrainedEpoch trained = epoch(run, epoch);
+      losses.add(trained.loss());
+      stepMillis = trained.stepMillis();
       if (weft.rank() == 0) {
         LOG.info("epoch {} of {}: loss {}", epoch + 1, spec.epochs(), losses.getLast());
         checkpoints.save(run.model(), epoch + 1);
@@ -85,16 +89,24 @@ final class EpochTraining implements RankBody<Row, TrainedRank> {
         run.rows().count(),
         run.model().digest(),
         losses,
+        stepMillis,
         weft.rank() == 0 ? run.model().trained() : null);
   }
 
-  /// Trains an epoch and returns the mean loss of all ranks' rows.
-  private double epoch(Run run, int epoch) throws InterruptedException {
+  /// A completed epoch.
+  ///
+  /// @param loss the mean loss of all ranks' rows
+  /// @param stepMillis the median duration of this rank's steps; NaN if it has no rows
+  private record TrainedEpoch(double loss, double stepMillis) {}
+
+  private TrainedEpoch epoch(Run run, int epoch) throws InterruptedException {
     Weft weft = run.rank().weft();
     int[] order = order(run.rows().count(), epoch, weft.rank());
+    long[] nanos = new long[Math.ceilDiv(order.length, spec.batchSize())];
     double sum = 0;
     double weight = 0;
     for (int at = 0; at < order.length; at += spec.batchSize()) {
+      long begin = System.nanoTime();
       RowBatch batch = batch(run.rows(), order, at);
       double ofBatch = 0;
       for (float each : batch.weights()) {
@@ -104,10 +116,16 @@ final class EpochTraining implements RankBody<Row, TrainedRank> {
       run.rank().progress().step(batch.rows(), ofBatch == 0 ? 0 : losses / ofBatch);
       sum += losses;
       weight += ofBatch;
+      nanos[at / spec.batchSize()] = System.nanoTime() - begin;
     }
     run.model().endEpoch();
     double[] all = RankNumbers.of(weft, "spark/loss", ReduceOp.SUM, sum, weight);
-    return all[1] == 0 ? 0 : all[0] / all[1];
+    return new TrainedEpoch(all[1] == 0 ? 0 : all[0] / all[1], medianMillis(nanos));
+  }
+
+  private static double medianMillis(long[] nanos) {
+    Arrays.sort(nanos);
+    return nanos.length == 0 ? Double.NaN : nanos[nanos.length / 2] / 1e6;
   }
 
   /// Returns the order of the rows in an epoch, which depends on seed, epoch and rank only.

@@ -296,6 +296,7 @@ public final class WeftEstimator extends Estimator<WeftModel> implements MLWrita
             reports.stream().map(TrainedRank::executor).toList(),
             reports.stream().map(TrainedRank::rows).toList(),
             reports.getFirst().losses(),
+            reports.stream().map(TrainedRank::stepMillis).toList(),
             reports.stream().map(TrainedRank::digest).toList()));
   }
 

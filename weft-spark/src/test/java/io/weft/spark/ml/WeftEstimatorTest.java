@@ -114,6 +114,7 @@ class WeftEstimatorTest {
     assertThat(course.equalWeights()).isTrue();
     assertThat(course.digests()).hasSize(2);
     assertThat(course.losses()).hasSize(12);
+    assertThat(course.stepMillis()).hasSize(2).allMatch(median -> median > 0 && median < 60_000);
     assertThat(course.losses().getLast()).isLessThan(course.losses().getFirst() / 2);
 
     String saved = directory.resolve("fitted").toUri().toString();
