@@ -64,6 +64,7 @@ import picocli.CommandLine.Parameters;
       "  weft perf allreduce --peer openmpi,gloo --plot curves.png --json figures.jsonl",
       "  weft perf allreduce -np 4 --bytes 4,1M,64M --rounds 9 --peer openmpi",
       "  weft perf allreduce --bytes 1M --rounds 9 --handover 150 --peer openmpi",
+      "  weft perf allreduce --bytes 1M,64M --iterations 10 --peer javacpp-gloo,xgboost,spark",
       "  weft perf bandwidth --bytes 64M --peer c,memcpy",
       "  weft perf pingpong --bytes 64 --peer openmpi,c",
       "  weft perf messages --outstanding 256 --peer openmpi,c,grpc",
@@ -144,11 +145,14 @@ public final class PerfCommand extends Experiment {
         "systems to compare with; several, with commas or one option each:",
         "openmpi (all benchmarks; tcp and shm), gloo (allreduce, broadcast, allgather, alltoall,"
             + " barrier; tcp), c (a plain C program, over a socket: allreduce of 2 ranks, pingpong,"
-            + " bandwidth, messages; tcp; in shared memory: allreduce; shm), grpc (unary calls of"
-            + " grpc-java: messages; tcp; TensorFlow's own runtime: sendrecv), memcpy (the limit:"
-            + " one core copies the same bytes), perftest (ib_write_lat, ib_write_bw, ib_read_bw:"
-            + " pingpong, writes, reads; verbs), perftest-send (ib_send_lat: pingpong; verbs),"
-            + " each-time (Weft without cached registrations: registration)"
+            + " bandwidth, messages; tcp; in shared memory: allreduce; shm), javacpp-gloo"
+            + " (PyTorch's process group through JavaCPP), xgboost (XGBoost4J's collective) and"
+            + " spark (Spark's treeAggregate, whose sum only the driver has): allreduce; tcp; grpc"
+            + " (unary calls of grpc-java: messages; tcp; TensorFlow's own runtime: sendrecv),"
+            + " memcpy (the limit: one core copies the same bytes), perftest (ib_write_lat,"
+            + " ib_write_bw, ib_read_bw: pingpong, writes, reads; verbs), perftest-send"
+            + " (ib_send_lat: pingpong; verbs), each-time (Weft without cached registrations:"
+            + " registration)"
       })
   private List<String> peerNames = new ArrayList<>();
 
@@ -214,6 +218,9 @@ public final class PerfCommand extends Experiment {
         CompiledPeer.gloo(path, cache),
         CompiledPeer.plainC(path, cache),
         CompiledPeer.memcpy(path, cache),
+        JavaPeer.javacppGloo(),
+        JavaPeer.xgboost(),
+        JavaPeer.spark(),
         new GrpcPeer(),
         Perftest.writes(path),
         Perftest.sends(path),

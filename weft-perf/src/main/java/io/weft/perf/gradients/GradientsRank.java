@@ -16,7 +16,7 @@ import io.weft.gradient.GradientReducer;
 import io.weft.observer.ObservedOperation;
 import io.weft.observer.OperationObserver;
 import io.weft.perf.gradients.GradientModel.ModelGradient;
-import io.weft.perf.rank.RankMaximum;
+import io.weft.perf.rank.RankGroup;
 import io.weft.perf.rank.RankProgram;
 import io.weft.perf.rank.Tiles;
 import io.weft.perf.rank.WarmUp;
@@ -167,7 +167,7 @@ public final class GradientsRank {
   /// Runs the plan's number of warm-up steps, repeatedly until the compilers are idle if steps are
   /// short.
   private void warmUp(Reducer reducer) throws InterruptedException {
-    new WarmUp(weft.communicator(), () -> time(reducer, new long[plan.warmUp()]))
+    new WarmUp(RankGroup.of(weft.communicator()), () -> time(reducer, new long[plan.warmUp()]))
         .run(WARM_UP_NANOS, LONGEST_WARM_UP_NANOS);
   }
 
@@ -271,7 +271,7 @@ public final class GradientsRank {
     long[] all = new long[nanos.length + 1];
     System.arraycopy(nanos, 0, all, 0, nanos.length);
     all[nanos.length] = wrong ? 1 : 0;
-    RankMaximum.largest(weft.communicator(), all);
+    RankGroup.of(weft.communicator()).largest(all);
     System.arraycopy(all, 0, nanos, 0, nanos.length);
     return all[nanos.length] == 0;
   }

@@ -13,7 +13,7 @@ import io.weft.kv.KvOptions;
 import io.weft.kv.KvServer;
 import io.weft.kv.KvWorker;
 import io.weft.perf.plain.PlainWay;
-import io.weft.perf.rank.RankMaximum;
+import io.weft.perf.rank.RankGroup;
 import io.weft.perf.rank.RankProgram;
 import io.weft.perf.rank.TransferTotals;
 import io.weft.perf.report.RankPrinter;
@@ -107,8 +107,9 @@ public final class KvRank {
       boolean right = target.check(plan.warmUp() + plan.requests(), into);
       store.barrier();
       long[] all = {total, right ? 0 : 1};
-      RankMaximum.largest(store.workers(), all);
-      RankMaximum.largest(store.workers(), nanos);
+      RankGroup workers = RankGroup.of(store.workers());
+      workers.largest(all);
+      workers.largest(nanos);
       if (isFirst) {
         long copy = PlainWay.copyNanos(from, into);
         long loopback = weft.transport().equals("tcp") ? PlainWay.loopbackNanos(from) : 0;

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.kv;
 
-import io.weft.file.ForeignFile;
 import io.weft.perf.experiment.Contestant;
 import io.weft.perf.process.JavaProgram;
-import io.weft.perf.process.PerfException;
+import io.weft.perf.process.PeerModule;
 import io.weft.perf.report.RankReport;
-import java.io.IOException;
-import java.net.URISyntaxException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /// A store in Java that Weft is compared with. Its client starts its server. Both are in module
 /// weft-peers, on a separate class path, because their libraries conflict with TensorFlow's.
@@ -23,15 +17,12 @@ enum StorePeer implements KvPeer {
   /// RocksDB behind Arrow Flight.
   FLIGHT_ROCKSDB("flight-rocksdb", "io.weft.perf.peer.FlightRocksPeer");
 
-  private static final String MODULE = "weft-peers";
-  private static final int MOST_BYTES = 1 << 20;
-
   private final String word;
-  private final String program;
+  private final PeerModule program;
 
   StorePeer(String word, String program) {
     this.word = word;
-    this.program = program;
+    this.program = new PeerModule("weft-peers", program);
   }
 
   @Override
@@ -56,7 +47,7 @@ enum StorePeer implements KvPeer {
 
   @Override
   public void prepare() {
-    String unused = classpath();
+    String unused = program.classpath(word);
   }
 
   /// Returns the peer named on the command line. Throws `IllegalArgumentException` for an unknown
@@ -75,52 +66,11 @@ enum StorePeer implements KvPeer {
   public RankReport run(KvPlan plan, Duration limit) throws InterruptedException {
     List<String> command =
         new JavaProgram(
-                program,
-                classpath(),
+                program.program(),
+                program.classpath(word),
                 List.of("-Xmx4g", "--add-opens=java.base/java.nio=ALL-UNNAMED"))
             .command(plan.words());
     return RankReport.parse(
         Contestant.output("peer " + word, command, Map.of(), limit), List.of(KvPlan.CASE));
-  }
-
-  private String classpath() {
-    String own = System.getProperty("java.class.path");
-    return isHere() ? own : built().orElseThrow(this::missing);
-  }
-
-  private boolean isHere() {
-    try {
-      return Class.forName(program, false, StorePeer.class.getClassLoader()) != null;
-    } catch (ClassNotFoundException elsewhere) {
-      return false;
-    }
-  }
-
-  /// Returns the class path in the tree from which this class was built.
-  private static Optional<String> built() {
-    try {
-      Path own =
-          Path.of(StorePeer.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-      // This class is in TREE/weft-perf/target/classes, or in a jar in TREE/weft-perf/target.
-      Path target = own.resolve("../../..").normalize().resolve(MODULE).resolve("target");
-      Path libraries = target.resolve("classpath");
-      return Files.isRegularFile(libraries)
-          ? Optional.of(
-              target.resolve("classes")
-                  + ":"
-                  + ForeignFile.named(libraries).text(MOST_BYTES).strip())
-          : Optional.empty();
-    } catch (IOException | URISyntaxException e) {
-      return Optional.empty();
-    }
-  }
-
-  private PerfException.Missing missing() {
-    return new PerfException.Missing(
-        "peer "
-            + word
-            + " is not built; in Weft's source tree: mvn -q -pl "
-            + MODULE
-            + " -am package -DskipTests");
   }
 }

@@ -7,8 +7,10 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntConsumer;
 
 /// A server process with this JVM's program, flags and class path. It ends with this process in all
 /// cases because its standard input is then closed.
@@ -46,6 +48,12 @@ public final class ServerProcess implements AutoCloseable {
           "the server printed '%s' instead of its port within %d s".formatted(line, START_SECONDS));
     }
     return Integer.parseInt(line);
+  }
+
+  /// Calls `action` with the exit status on another thread when the server has ended.
+  public void onExit(IntConsumer action) {
+    Objects.requireNonNull(action);
+    var unused = process.onExit().thenAccept(ended -> action.accept(ended.exitValue()));
   }
 
   /// Starts a separate thread, because reading a pipe blocks the thread.

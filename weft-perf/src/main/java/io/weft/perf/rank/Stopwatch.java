@@ -1,27 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.rank;
 
-import io.weft.collective.CollectiveOptions;
-import io.weft.collective.Communicator;
 import java.util.List;
 import java.util.stream.LongStream;
 
-/// Runs and times iterations of one `Work`. Confined to the rank's main thread.
+/// Runs and times iterations of one `TimedCall`. Confined to the rank's main thread.
 final class Stopwatch {
 
-  private static final CollectiveOptions MEETING = CollectiveOptions.named("perf/meet");
   private static final int SHORTEST_WARM_UP = 3;
   private static final int WARM_UP_BATCH = 16;
   private static final long LARGE_BYTES = 1 << 20;
 
-  private final Communicator communicator;
-  private final Work work;
+  private final RankGroup ranks;
+  private final TimedCall work;
   private final long bytes;
   private long entered;
   private long left;
 
-  Stopwatch(Communicator communicator, Work work, long bytes) {
-    this.communicator = communicator;
+  Stopwatch(RankGroup ranks, TimedCall work, long bytes) {
+    this.ranks = ranks;
     this.work = work;
     this.bytes = bytes;
   }
@@ -30,7 +27,7 @@ final class Stopwatch {
   void warmUp(long nanos, long limitNanos) throws InterruptedException {
     int batch = bytes > LARGE_BYTES ? SHORTEST_WARM_UP : WARM_UP_BATCH;
     new WarmUp(
-            communicator,
+            ranks,
             () -> {
               var unused = measure(batch);
             })
@@ -50,17 +47,17 @@ final class Stopwatch {
       lastEntry[t] = entered;
       exits[t] = left;
     }
-    RankMaximum.largest(communicator, nanos);
+    ranks.largest(nanos);
     if (work.isBarrier()) {
       right &= metEachTime(lastEntry, exits);
     }
-    return new IterationTimes(nanos, RankMaximum.largest(communicator, right ? 0 : 1) == 0, right);
+    return new IterationTimes(nanos, ranks.largest(right ? 0 : 1) == 0, right);
   }
 
   /// Returns whether no rank left a barrier before all ranks had entered it. The ranks of one host
   /// read the same monotonic clock.
   private boolean metEachTime(long[] lastEntry, long[] exits) throws InterruptedException {
-    RankMaximum.largest(communicator, lastEntry);
+    ranks.largest(lastEntry);
     boolean met = true;
     for (int t = 0; t < exits.length; t++) {
       met &= lastEntry[t] <= exits[t];
@@ -70,7 +67,7 @@ final class Stopwatch {
 
   private boolean iterate(long t) throws InterruptedException {
     work.fill(t);
-    communicator.barrier(MEETING).await();
+    ranks.barrier();
     entered = System.nanoTime();
     work.call();
     left = System.nanoTime();

@@ -47,7 +47,12 @@ public final class Tiles {
     long from = phase % PERIOD * Float.BYTES;
     for (long at = 0; at < bytes; at += PERIOD_BYTES) {
       long run = Math.min(PERIOD_BYTES, bytes - at);
-      if (!CMemory.same(data, offset + at, tile, from, run)) {
+      boolean same =
+          data.isNative()
+              ? CMemory.same(data, offset + at, tile, from, run)
+              : MemorySegment.mismatch(data, offset + at, offset + at + run, tile, from, from + run)
+                  < 0;
+      if (!same) {
         return false;
       }
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.perf.rank;
 
-import io.weft.collective.Communicator;
 import java.util.concurrent.TimeUnit;
 
 /// Runs the code that is timed later until the compilers of all ranks are idle. Confined to the
@@ -14,7 +13,7 @@ public final class WarmUp {
   /// A tolerance, because the JVM compiles a method occasionally for as long as a program runs.
   private static final long AT_REST_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
-  private final Communicator communicator;
+  private final RankGroup ranks;
   private final Batch batch;
 
   /// The work that all ranks do together.
@@ -26,8 +25,8 @@ public final class WarmUp {
   }
 
   /// @param batch the work, which runs at least once
-  public WarmUp(Communicator communicator, Batch batch) {
-    this.communicator = communicator;
+  public WarmUp(RankGroup ranks, Batch batch) {
+    this.ranks = ranks;
     this.batch = batch;
   }
 
@@ -46,7 +45,7 @@ public final class WarmUp {
       long elapsed = System.nanoTime() - begin;
       boolean compiled = compiler.nanos() - before > AT_REST_NANOS;
       boolean wanted = elapsed < nanos || (elapsed < limitNanos && compiled);
-      more = RankMaximum.largest(communicator, wanted ? 1 : 0) != 0;
+      more = ranks.largest(wanted ? 1 : 0) != 0;
     }
   }
 
@@ -57,7 +56,7 @@ public final class WarmUp {
     while (more) {
       batch.run();
       boolean wanted = System.nanoTime() - begin < nanos;
-      more = RankMaximum.largest(communicator, wanted ? 1 : 0) != 0;
+      more = ranks.largest(wanted ? 1 : 0) != 0;
     }
   }
 }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// The result consists of equal parts: the whole tensor, or a share of each rank. Part r has the
 /// data of scale r + 1 if it comes from rank r, or of the sum of all ranks' scales.
-final class Work {
+final class Work implements TimedCall {
   private final Bench bench;
   private final @Nullable TensorView input;
   private final @Nullable TensorView output;
@@ -137,24 +137,26 @@ final class Work {
     return new Work(bench, null, null, call, new Parts(0, 0, 0, 0));
   }
 
-  boolean isBarrier() {
+  @Override
+  public boolean isBarrier() {
     return parts.count() == 0;
   }
 
-  /// Rewrites this rank's input for iteration `t`.
-  void fill(long t) {
+  @Override
+  public void fill(long t) {
     if (input != null) {
       bench.tiles().fill(input.data(), bench.rank() + 1, t);
     }
   }
 
   /// Runs the timed part, one blocking call. Hot path.
-  void call() throws InterruptedException {
+  @Override
+  public void call() throws InterruptedException {
     leased = call.run();
   }
 
-  /// Returns whether this rank's whole result of iteration `t` is right. Releases the result.
-  boolean right(long t) {
+  @Override
+  public boolean right(long t) {
     if (isBarrier()) {
       return true;
     }
@@ -174,5 +176,10 @@ final class Work {
       }
       return right;
     }
+  }
+
+  @Override
+  public void close() {
+    bench.tensors().close();
   }
 }

@@ -30,7 +30,7 @@ final class StopwatchTest {
             new Tiles(tensors.arena(), 1),
             tensors,
             BYTES);
-    return new Stopwatch(communicator, Work.of(benchmark, bench), BYTES);
+    return new Stopwatch(RankGroup.of(communicator), Work.of(benchmark, bench), BYTES);
   }
 
   @ParameterizedTest

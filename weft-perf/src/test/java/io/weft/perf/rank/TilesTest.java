@@ -55,6 +55,16 @@ final class TilesTest {
   }
 
   @Test
+  void arraysOfJavasHeapAreComparedToo() {
+    float[] array = new float[ELEMENTS];
+    MemorySegment heap = MemorySegment.ofArray(array);
+    tiles.fill(heap, 3, 7);
+    assertThat(tiles.same(heap, 0, heap.byteSize(), 3, 7)).isTrue();
+    array[ELEMENTS - 1]++;
+    assertThat(tiles.same(heap, 0, heap.byteSize(), 3, 7)).isFalse();
+  }
+
+  @Test
   void everyElementIsCompared() {
     tiles.fill(data, 3, 7);
     for (int i : new int[] {0, 1, 1023, 1024, 2047, 2048, ELEMENTS - 1}) {
