@@ -74,7 +74,7 @@ import picocli.CommandLine.Parameters;
       "  weft perf gradients --model resnet101 --fusion on,off",
       "  weft perf allreduce -np 4 --transport shm --explain",
       "",
-      "Lines of the table, builds of the peers, and pitfalls: docs/measuring.md"
+      "Lines of the table and pitfalls: docs/measuring.md; peers: docs/measuring-peers.md"
     })
 public final class PerfCommand extends Experiment {
 
