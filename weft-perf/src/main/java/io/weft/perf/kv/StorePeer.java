@@ -18,11 +18,11 @@ enum StorePeer implements KvPeer {
   FLIGHT_ROCKSDB("flight-rocksdb", "io.weft.perf.peer.FlightRocksPeer");
 
   private final String word;
-  private final PeerModule program;
+  private final String program;
 
   StorePeer(String word, String program) {
     this.word = word;
-    this.program = new PeerModule("weft-peers", program);
+    this.program = program;
   }
 
   @Override
@@ -47,7 +47,11 @@ enum StorePeer implements KvPeer {
 
   @Override
   public void prepare() {
-    String unused = program.classpath(word);
+    String unused = classpath();
+  }
+
+  private String classpath() {
+    return new PeerModule("weft-peers", program).classpath(word);
   }
 
   /// Returns the peer named on the command line. Throws `IllegalArgumentException` for an unknown
@@ -66,8 +70,8 @@ enum StorePeer implements KvPeer {
   public RankReport run(KvPlan plan, Duration limit) throws InterruptedException {
     List<String> command =
         new JavaProgram(
-                program.program(),
-                program.classpath(word),
+                program,
+                classpath(),
                 List.of("-Xmx4g", "--add-opens=java.base/java.nio=ALL-UNNAMED"))
             .command(plan.words());
     return RankReport.parse(
