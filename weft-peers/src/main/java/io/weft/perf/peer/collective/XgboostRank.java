@@ -61,7 +61,7 @@ public final class XgboostRank implements CollectiveLibrary {
   @Override
   public CollectiveRank join(int rank, int ranks, String place) {
     Map<String, Object> settings = new HashMap<>();
-    for (String setting : place.split(",")) {
+    for (String setting : place.split(",", -1)) {
       String[] words = setting.split("=", 2);
       Object value = words[1].matches("\\d{1,9}") ? (Object) Integer.valueOf(words[1]) : words[1];
       settings.put(words[0], value);
