@@ -13,7 +13,8 @@ class MnistPipelineTest {
   void pipelineTrainsAndPredictsTheSameAfterALoad() throws Exception {
     assertThat(LocalRun.lastLine(MnistPipeline::main, "2000", "400", "4"))
         .matches(
-            "\\{\"executors\":1,\"stepMillis\":\\d+\\.\\d\\d,\"accuracy\":0\\.[789]\\d{3},\"equalWeights\":true,"
+            "\\{\"executors\":1,\"stepMillis\":\\d+\\.\\d\\d,"
+                + "\"accuracy\":0\\.[789]\\d{3},\"equalWeights\":true,"
                 + "\"reloadedPredictionsEqual\":true}");
   }
 }
