@@ -32,8 +32,6 @@ import io.weft.natives.NativeLibraries;
 import io.weft.observer.Observers;
 import io.weft.observer.OperationObserver;
 import io.weft.rendezvous.Rendezvous;
-import io.weft.rendezvous.RendezvousConfig;
-import io.weft.rendezvous.RendezvousOptions;
 import io.weft.rendezvous.service.MeshRendezvous;
 import io.weft.tensor.DType;
 import io.weft.tensor.Shape;
@@ -257,13 +255,7 @@ public final class Weft implements AutoCloseable {
     Collectives collectives =
         new Collectives(config.deadline(), tuning(config), table(config), config.poolBytes());
     Membership membership = new Membership(config.shrinkQuorum(), collectives.epochs());
-    var rendezvous =
-        new MeshRendezvous(
-            new RendezvousOptions(
-                config.required(RendezvousConfig.PROTOCOL),
-                config.required(RendezvousConfig.REQUESTS),
-                config.required(RendezvousConfig.MEMORY),
-                config.eagerBytes()));
+    var rendezvous = new MeshRendezvous(config.rendezvous());
     ServiceThreads services = config.required(ThreadsConfig.PROGRESS_THREADS);
     var lanes = new Lanes(config, services);
     String job = JobIdentity.met(around.job(), around.store());

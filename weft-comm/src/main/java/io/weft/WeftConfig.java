@@ -15,6 +15,8 @@ import io.weft.config.ConfigOption;
 import io.weft.config.OptionProvider;
 import io.weft.config.Settings;
 import io.weft.file.ForeignFile;
+import io.weft.rendezvous.RendezvousConfig;
+import io.weft.rendezvous.RendezvousOptions;
 import io.weft.transport.limit.ClampedDuration;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -212,6 +214,16 @@ public final class WeftConfig implements Settings {
   /// Largest payload that travels inside a message, in bytes; empty = the transport's default.
   public OptionalInt eagerBytes() {
     return required(CollectiveConfig.EAGER_BYTES);
+  }
+
+  /// The options of the transfers between ranks.
+  RendezvousOptions rendezvous() {
+    return new RendezvousOptions(
+        required(RendezvousConfig.PROTOCOL),
+        required(RendezvousConfig.REQUESTS),
+        required(RendezvousConfig.QUEUE),
+        required(RendezvousConfig.MEMORY),
+        eagerBytes());
   }
 
   /// Length of the segments in which large tensors travel, in bytes; empty = by the rule table.

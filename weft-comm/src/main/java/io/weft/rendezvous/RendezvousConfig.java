@@ -26,6 +26,14 @@ public final class RendezvousConfig implements OptionProvider {
           "fused",
           "receives that are ready together: fused into one request, or single requests");
 
+  /// The synchronization of the queue between user threads and the progress thread.
+  public static final ConfigOption<TransferQueue> QUEUE =
+      ConfigOption.of(
+          "rendezvous-queue",
+          OptionType.choice(TransferQueue.class),
+          "lock-free",
+          "queue of receives and publications for the progress thread: lock-free, or locked");
+
   /// Bound of the memory of received tensors, in bytes.
   public static final ConfigOption<Long> MEMORY =
       ConfigOption.of(
@@ -39,6 +47,6 @@ public final class RendezvousConfig implements OptionProvider {
 
   @Override
   public List<ConfigOption<?>> options() {
-    return List.of(PROTOCOL, REQUESTS, MEMORY);
+    return List.of(PROTOCOL, REQUESTS, QUEUE, MEMORY);
   }
 }

@@ -8,11 +8,13 @@ import java.util.OptionalInt;
 ///
 /// @param protocol the protocol that this rank requests as a consumer
 /// @param requests the grouping of receives, and of answers, into messages
+/// @param queue the synchronization of the queue for the progress thread
 /// @param memoryBytes the bound of the memory for received tensors; receives wait for room
 /// @param eagerBytes the longest tensor that travels in a message; empty for the transport's limit
 public record RendezvousOptions(
     TransferProtocol protocol,
     TransferRequests requests,
+    TransferQueue queue,
     long memoryBytes,
     OptionalInt eagerBytes) {
 
@@ -20,6 +22,7 @@ public record RendezvousOptions(
   public RendezvousOptions {
     Objects.requireNonNull(protocol, "protocol");
     Objects.requireNonNull(requests, "requests");
+    Objects.requireNonNull(queue, "queue");
     Objects.requireNonNull(eagerBytes, "eagerBytes");
     if (memoryBytes < 1 << 16) {
       throw new IllegalArgumentException(

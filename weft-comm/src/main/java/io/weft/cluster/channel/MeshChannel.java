@@ -40,7 +40,7 @@ public final class MeshChannel implements MeshService, RequestChannel {
 
   private final long memoryBytes;
   private final OptionalInt eagerBytes;
-  private final SubmissionQueue<MeshChannel> submissions = new SubmissionQueue<>(this);
+  private final SubmissionQueue<MeshChannel> submissions = new SubmissionQueue<>(this, false);
   private final Runnable leftRunner = this::runLeft;
   private final ChannelFrame.Reader in = new ChannelFrame.Reader();
   private final List<ChannelPeer> active = new ArrayList<>();

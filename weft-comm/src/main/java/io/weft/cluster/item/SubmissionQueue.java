@@ -5,6 +5,8 @@ import io.weft.agent.AgentRunner;
 import java.lang.invoke.VarHandle;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,12 +22,16 @@ public final class SubmissionQueue<C> {
 
   private final C service;
   private final AtomicReference<@Nullable Submission<C>> top = new AtomicReference<>();
+  private final @Nullable Lock lock;
   private @Nullable AgentRunner runner;
   private volatile boolean ended;
 
   /// Creates the queue of this service.
-  public SubmissionQueue(C service) {
+  ///
+  /// @param locked each change of the queue takes a lock, for measurements; otherwise none does
+  public SubmissionQueue(C service, boolean locked) {
     this.service = service;
+    lock = locked ? new ReentrantLock() : null;
   }
 
   /// Sets the runner of the progress thread, before the first submission.
@@ -44,19 +50,34 @@ public final class SubmissionQueue<C> {
   ///
   /// @param runLeft runs the submissions when no thread runs the agent any more
   public void submit(Submission<C> submission, Runnable runLeft) {
-    Submission<C> seen = top.get();
-    while (true) {
-      submission.next = seen;
-      if (top.compareAndSet(seen, submission)) { // releases the submission to take
-        break;
+    Lock held = lock;
+    if (held == null) {
+      add(submission);
+    } else {
+      held.lock();
+      try {
+        submission.next = top.get();
+        top.set(submission);
+      } finally {
+        held.unlock();
       }
-      seen = top.get();
     }
     VarHandle.fullFence(); // the write above before the read of "parked" and of "over"
     if (ended) {
       runner().runLeft(runLeft);
     } else {
       runner().commandQueued();
+    }
+  }
+
+  private void add(Submission<C> submission) {
+    Submission<C> seen = top.get();
+    while (true) {
+      submission.next = seen;
+      if (top.compareAndSet(seen, submission)) { // releases the submission to take
+        return;
+      }
+      seen = top.get();
     }
   }
 
@@ -102,7 +123,7 @@ public final class SubmissionQueue<C> {
   }
 
   private @Nullable Submission<C> take() {
-    Submission<C> newest = top.get() == null ? null : top.getAndSet(null);
+    Submission<C> newest = removeAll();
     Submission<C> oldest = null;
     while (newest != null) {
       Submission<C> below = newest.next;
@@ -111,6 +132,19 @@ public final class SubmissionQueue<C> {
       newest = below;
     }
     return oldest;
+  }
+
+  private @Nullable Submission<C> removeAll() {
+    Lock held = lock;
+    if (held == null) {
+      return top.get() == null ? null : top.getAndSet(null);
+    }
+    held.lock();
+    try {
+      return top.getAndSet(null);
+    } finally {
+      held.unlock();
+    }
   }
 
   /// Ends the queue, because no thread runs the agent any more.

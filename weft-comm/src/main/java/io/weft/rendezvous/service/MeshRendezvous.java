@@ -19,6 +19,7 @@ import io.weft.rendezvous.Arrival;
 import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousCounts;
 import io.weft.rendezvous.RendezvousOptions;
+import io.weft.rendezvous.TransferQueue;
 import io.weft.rendezvous.TransferRequests;
 import io.weft.rendezvous.frame.ItemWriter;
 import io.weft.rendezvous.route.LocalLease;
@@ -50,7 +51,7 @@ public final class MeshRendezvous implements MeshService {
   private static final Logger LOG = LoggerFactory.getLogger(MeshRendezvous.class);
 
   private final RendezvousOptions options;
-  private final SubmissionQueue<MeshRendezvous> submissions = new SubmissionQueue<>(this);
+  private final SubmissionQueue<MeshRendezvous> submissions;
   private final Runnable leftRunner = this::runLeft;
   private final Routes routes = new Routes();
   private final OpenSteps steps = new OpenSteps();
@@ -91,6 +92,7 @@ public final class MeshRendezvous implements MeshService {
   /// Creates the service with these options.
   public MeshRendezvous(RendezvousOptions options) {
     this.options = options;
+    submissions = new SubmissionQueue<>(this, options.queue() == TransferQueue.LOCKED);
   }
 
   /// Sets the runner of the progress thread, before the first submission.

@@ -20,6 +20,7 @@ import io.weft.comm.Handle;
 import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousOptions;
 import io.weft.rendezvous.TransferProtocol;
+import io.weft.rendezvous.TransferQueue;
 import io.weft.rendezvous.TransferRequests;
 import io.weft.rendezvous.service.MeshRendezvous;
 import io.weft.tensor.DType;
@@ -76,7 +77,12 @@ final class ScriptedRank implements AutoCloseable {
     this.table = table;
     rendezvous =
         new MeshRendezvous(
-            new RendezvousOptions(protocol, TransferRequests.FUSED, 1 << 20, OptionalInt.empty()));
+            new RendezvousOptions(
+                protocol,
+                TransferRequests.FUSED,
+                TransferQueue.LOCK_FREE,
+                1 << 20,
+                OptionalInt.empty()));
     var collectives = new Collectives(LIMIT, TUNING, Algorithms.table(Optional.empty()), 1 << 12);
     mesh =
         new Mesh(

@@ -15,6 +15,7 @@ import io.weft.perf.report.Figure;
 import io.weft.perf.report.Panel;
 import io.weft.perf.report.RankReport;
 import io.weft.rendezvous.RendezvousConfig;
+import io.weft.rendezvous.TransferQueue;
 import io.weft.transport.limit.ClampedDuration;
 import io.weft.workloads.report.MeasuredHost;
 import io.weft.workloads.report.Picture;
@@ -110,8 +111,9 @@ public final class TrafficCommand extends Experiment {
   @Option(
       names = "--ablation",
       description =
-          "measure Weft with and without fused requests, tensors inside messages and polling before"
-              + " a thread yields: eight contestants, whose names list what they lack")
+          "measure Weft with and without fused requests, tensors inside messages, a queue without"
+              + " locks and polling before a thread yields: sixteen contestants, whose names list"
+              + " the parts that they lack")
   private boolean ablation;
 
   @Option(
@@ -159,6 +161,9 @@ public final class TrafficCommand extends Experiment {
       List.of(
           new Part("fused", Map.of(RendezvousConfig.REQUESTS.variable(), "single")),
           new Part("eager", Map.of(CollectiveConfig.EAGER_BYTES.variable(), "8")),
+          new Part(
+              "lock-free",
+              Map.of(RendezvousConfig.QUEUE.variable(), TransferQueue.LOCKED.toString())),
           new Part("polling", Map.of(AgentConfig.SPIN.variable(), "0")));
 
   /// For picocli.

@@ -71,13 +71,20 @@ final class TrafficCommandTest {
   @Test
   void anAblationHasAContestantForEachSubsetOfTheParts() {
     List<TrafficCommand.Part> all =
-        IntStream.range(0, 8).mapToObj(TrafficCommand::without).toList();
+        IntStream.range(0, 16).mapToObj(TrafficCommand::without).toList();
     assertThat(all.getFirst()).isEqualTo(new TrafficCommand.Part("weft", Map.of()));
-    assertThat(all.getLast().name()).isEqualTo("weft -fused -eager -polling");
+    assertThat(all.getLast().name()).isEqualTo("weft -fused -eager -lock-free -polling");
     assertThat(all.getLast().settings())
         .isEqualTo(
             Map.of(
-                "WEFT_RENDEZVOUS_REQUESTS", "single", "WEFT_EAGER_BYTES", "8", "WEFT_SPIN", "0"));
+                "WEFT_RENDEZVOUS_REQUESTS",
+                "single",
+                "WEFT_EAGER_BYTES",
+                "8",
+                "WEFT_RENDEZVOUS_QUEUE",
+                "locked",
+                "WEFT_SPIN",
+                "0"));
     assertThat(all).doesNotHaveDuplicates();
   }
 

@@ -21,16 +21,20 @@ import io.weft.rendezvous.Rendezvous;
 import io.weft.rendezvous.RendezvousConfig;
 import io.weft.rendezvous.RendezvousCounts;
 import io.weft.rendezvous.RendezvousKey;
+import io.weft.rendezvous.TransferQueue;
 import io.weft.testkit.job.LocalJob;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /// Checks the contract of a rendezvous over each transport with each protocol.
@@ -313,6 +317,34 @@ class RendezvousTest {
   @MethodSource("ways")
   void receivesAreSentSinglyUnderTheSettingSingle(String transport, String protocol) {
     assertThat(requestsOf(100, transport, protocol, "single")).isEqualTo(100);
+  }
+
+  @ParameterizedTest
+  @EnumSource(TransferQueue.class)
+  void tensorsOfConcurrentThreadsArriveWithEachQueue(TransferQueue queue) throws Exception {
+    WeftConfig config =
+        config("inproc", "read").set(RendezvousConfig.QUEUE, queue.toString()).build();
+    try (LocalJob job = LocalJob.start(2, config)) {
+      List<Thread> threads = new ArrayList<>();
+      Queue<CompletableFuture<Arrival>> arrivals = new ConcurrentLinkedQueue<>();
+      for (int i = 0; i < 4; i++) {
+        String first = "thread" + i + "/";
+        threads.add(
+            Thread.startVirtualThread(
+                () -> {
+                  for (int n = 0; n < 500; n++) {
+                    RendezvousKey key = RendezvousKey.of(edge(0, 1, first + n), 0);
+                    arrivals.add(receive(job.ranks().get(1), key));
+                    publish(job.ranks().get(0), key, 1, 7, out);
+                  }
+                }));
+      }
+      for (Thread thread : threads) {
+        thread.join();
+      }
+      assertThat(arrivals).hasSize(2000).allMatch(each -> words(each)[0] == 7);
+      end(job, 0);
+    }
   }
 
   /// Returns the number of messages that request `tensors` tensors by receives that were submitted
