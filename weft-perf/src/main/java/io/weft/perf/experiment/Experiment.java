@@ -34,9 +34,10 @@ public abstract class Experiment implements Callable<Integer> {
   @Option(
       names = "--limit",
       paramLabel = "S",
-      defaultValue = "300",
-      description = "seconds that one round of one contestant may take (default: ${DEFAULT-VALUE})")
-  private long limitSeconds;
+      description =
+          "seconds that one round of one contestant may take (default: 300; a command of"
+              + " 'reproduce --full': 1800)")
+  private @Nullable Long limitSeconds;
 
   @Option(names = "--json", paramLabel = "FILE", description = "write one JSON object per line")
   private @Nullable Path json;
@@ -69,7 +70,7 @@ public abstract class Experiment implements Callable<Integer> {
     var output = new ExperimentOutput(command.commandLine().getOut(), err);
     try (interruption;
         output) {
-      within("--limit", limitSeconds, 1, 86_400);
+      within("--limit", limit().toSeconds(), 1, 86_400);
       checkFiles();
       measure(output);
     } catch (IllegalArgumentException | CommException.Setup e) {
@@ -133,7 +134,12 @@ public abstract class Experiment implements Callable<Integer> {
 
   /// Returns the time limit of one round of one contestant.
   protected final Duration limit() {
-    return Duration.ofSeconds(limitSeconds);
+    return limitSeconds == null ? defaultLimit() : Duration.ofSeconds(limitSeconds);
+  }
+
+  /// Returns the time limit without `--limit`.
+  protected Duration defaultLimit() {
+    return Duration.ofMinutes(5);
   }
 
   /// Returns the parsed command.

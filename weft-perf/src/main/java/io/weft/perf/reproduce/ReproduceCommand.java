@@ -79,7 +79,7 @@ final class ReproduceCommand extends Experiment {
     if (quick && full) {
       throw new IllegalArgumentException("--quick and --full: give one of them");
     }
-    ReproductionMode mode = full ? ReproductionMode.FULL : ReproductionMode.QUICK;
+    ReproductionMode mode = mode();
     List<PaperFigure> figures = PaperFigures.selected(only);
     makeDirectory();
     Path page = out.resolve("report.html");
@@ -104,6 +104,15 @@ final class ReproduceCommand extends Experiment {
     report(new ReproductionReport(rows.shown(mode), host, mode), page, output);
   }
 
+  @Override
+  protected Duration defaultLimit() {
+    return mode().limit();
+  }
+
+  private ReproductionMode mode() {
+    return full ? ReproductionMode.FULL : ReproductionMode.QUICK;
+  }
+
   private void makeDirectory() {
     try {
       ForeignDirectory.make(out);
@@ -123,10 +132,9 @@ final class ReproduceCommand extends Experiment {
       throws InterruptedException {
     long begin = System.nanoTime();
     String[] prefix = {""};
-    Duration limit = limit().compareTo(mode.limit()) < 0 ? limit() : mode.limit();
     WeftRuns runs =
         new WeftRuns(
-            starter, mode, limit, line -> output.progress(prefix[0] + line), System::nanoTime);
+            starter, mode, limit(), line -> output.progress(prefix[0] + line), System::nanoTime);
     Reproduction reproduction = new Reproduction(mode, rows, runs, host);
     for (int i = 0; i < figures.size(); i++) {
       PaperFigure figure = figures.get(i);

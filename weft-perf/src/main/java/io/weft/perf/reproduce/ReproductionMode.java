@@ -9,7 +9,7 @@ enum ReproductionMode {
   /// The measurements that take at most nine minutes on two processors.
   QUICK(Duration.ofSeconds(530), Duration.ofSeconds(75)),
   /// All measurements, with longer runs.
-  FULL(Duration.ofHours(4), Duration.ofHours(1));
+  FULL(Duration.ofHours(4), Duration.ofMinutes(30));
 
   private final Duration budget;
   private final Duration limit;
@@ -29,7 +29,7 @@ enum ReproductionMode {
     return budget;
   }
 
-  /// Returns the upper bound of the time limit of one command.
+  /// Returns the time limit of one command, unless the user gives another one.
   Duration limit() {
     return limit;
   }

@@ -8,6 +8,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.ServiceLoader;
@@ -49,6 +50,18 @@ class ReproduceCommandTest {
             "--only HVD18.fig6,JIA17",
             "report.html",
             "docs/reproduce.md");
+  }
+
+  @Test
+  void commandsOfAFullReproductionMayTakeHalfAnHour() {
+    assertThat(limit("--full")).hasMinutes(30);
+    assertThat(limit("--quick")).hasSeconds(75);
+  }
+
+  private Duration limit(String mode) {
+    CommandLine command = command();
+    command.parseArgs(mode, "--out", directory.toString());
+    return ((ReproduceCommand) command.getCommand()).defaultLimit();
   }
 
   @Test

@@ -95,10 +95,8 @@ public record RankShards(Columns columns, List<Integer> bounds, int rank, int si
 
   /// Returns the rank's examples, shard by shard.
   public int[] rows() {
-    return Arrays.stream(shards())
-        .mapToObj(shard -> columns.rowsOf(bounds.get(shard), bounds.get(shard + 1)))
-        .flatMapToInt(Arrays::stream)
-        .toArray();
+    int each = count() / size;
+    return columns.rowsOf(bounds.get(rank * each), bounds.get((rank + 1) * each));
   }
 
   /// Returns, for each shard of this rank, the positions in `rows` of the examples of an epoch's

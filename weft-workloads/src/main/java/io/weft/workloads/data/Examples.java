@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.weft.workloads.data;
 
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Objects;
 
@@ -11,7 +12,7 @@ import java.util.Objects;
 /// @param features per example
 /// @param classes the number of classes, at most 128; labels are below it
 /// @param scale 1/255 for pixels, 1 for binary features
-/// @param values row after row, `count() * features` bytes
+/// @param values row after row, `count() * features` bytes; further bytes have no meaning
 /// @param labels one byte per example
 @SuppressWarnings("ArrayRecordComponent") // equals and hashCode below compare the contents
 public record Examples(int features, int classes, float scale, byte[] values, byte[] labels) {
@@ -23,7 +24,7 @@ public record Examples(int features, int classes, float scale, byte[] values, by
       throw new IllegalArgumentException(
           "examples of " + features + " features in " + classes + " classes");
     }
-    if ((long) labels.length * features != values.length) {
+    if ((long) labels.length * features > values.length) {
       throw new IllegalArgumentException(
           values.length + " feature bytes for " + labels.length + " examples of " + features);
     }
@@ -52,19 +53,23 @@ public record Examples(int features, int classes, float scale, byte[] values, by
     return new Examples(features, classes, scale, chosen, chosenLabels);
   }
 
+  private int used() {
+    return count() * features;
+  }
+
   @Override
   public boolean equals(Object other) {
     return other instanceof Examples that
         && features == that.features
         && classes == that.classes
         && scale == that.scale
-        && Arrays.equals(values, that.values)
+        && Arrays.equals(values, 0, used(), that.values, 0, that.used())
         && Arrays.equals(labels, that.labels);
   }
 
   @Override
   public int hashCode() {
-    return 31 * Arrays.hashCode(values) + Arrays.hashCode(labels);
+    return 31 * ByteBuffer.wrap(values, 0, used()).hashCode() + Arrays.hashCode(labels);
   }
 
   @Override

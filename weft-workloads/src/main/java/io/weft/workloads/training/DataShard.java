@@ -52,21 +52,16 @@ record DataShard(String dataset, Examples train, Examples test, Columns columns,
     RankShards mine = shards(settings, columns, job.rank(), job.size());
     int[] byExample = columns.byExample();
     var rows = new RowExchange(exchange, job.size());
-    Examples train =
-        rows.move(
-            read.train(),
-            read.numbers(0, read.trainCount()),
-            number -> mine.owner(byExample[number]),
-            mine.rows());
     int tested = read.testCount();
     Examples test =
         read.test().isPresent()
             ? read.test().get()
             : rows.move(
-                read.train(),
-                read.numbers(read.trainCount(), read.trainCount() + tested),
+                read.tested(),
                 number -> (int) (((number + 1L) * job.size() - 1) / tested),
                 range(tested, job.rank(), job.size()));
+    Examples train =
+        rows.move(read.trained(), number -> mine.owner(byExample[number]), mine.rows());
     return new DataShard(read.dataset(), train, test, columns, tested);
   }
 
@@ -192,9 +187,11 @@ record DataShard(String dataset, Examples train, Examples test, Columns columns,
   /// @param to the next columns
   DataShard moved(RankShards from, RankShards to, RankExchange exchange) {
     int[] byExample = columns.byExample();
+    int[] numbers = from.rows();
+    var mine = new RowExchange.Rows(train, i -> numbers[i], false);
     Examples moved =
         new RowExchange(exchange, to.size())
-            .move(train, from.rows(), number -> to.owner(byExample[number]), to.rows());
+            .move(mine, number -> to.owner(byExample[number]), to.rows());
     return new DataShard(dataset, moved, test, columns, testCount);
   }
 

@@ -6,7 +6,6 @@ import io.weft.workloads.data.DataSource;
 import io.weft.workloads.data.Examples;
 import io.weft.workloads.data.PartReader;
 import io.weft.workloads.data.ReadProgress;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
@@ -96,10 +95,13 @@ record PartedRows(
     return (int) sum;
   }
 
-  /// Returns the numbers of this rank's rows, counted from `from`; negative outside of a range.
-  int[] numbers(int from, int to) {
-    int[] numbers = new int[train.count()];
-    Arrays.setAll(numbers, i -> first + i >= from && first + i < to ? first + i - from : -1);
-    return numbers;
+  /// Returns the rows to train on, for their last exchange.
+  RowExchange.Rows trained() {
+    return new RowExchange.Rows(train, i -> first + i < trainCount ? first + i : -1, true);
+  }
+
+  /// Returns the rows to test with that are in `train`.
+  RowExchange.Rows tested() {
+    return new RowExchange.Rows(train, i -> Math.max(-1, first + i - trainCount), false);
   }
 }

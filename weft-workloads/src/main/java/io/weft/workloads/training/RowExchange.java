@@ -8,10 +8,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntUnaryOperator;
+import java.util.stream.IntStream;
 
 /// An exchange of examples between ranks: each has some rows of a data set and receives the rows
-/// that it needs. Rows travel in rounds of some MiB, so that beside the rows before and after
-/// little memory is used. Confined to one thread.
+/// that it needs. Rows travel in rounds of some MiB, and may take the places of the rows that have
+/// been sent, so that little memory is used beside them. Confined to one thread.
 final class RowExchange {
 
   private static final int ROUND_BYTES = 8 << 20;
@@ -31,41 +32,39 @@ final class RowExchange {
   /// each wanted row must be on one rank.
   ///
   /// @param mine rows of this rank
-  /// @param numbers of these rows in the data set; a negative number excludes a row
-  /// @param owner returns the rank that wants a row of this number
-  Examples move(Examples mine, int[] numbers, IntUnaryOperator owner, int[] wanted) {
-    byte[] values = new byte[Math.multiplyExact(wanted.length, mine.features())];
-    byte[] labels = new byte[wanted.length];
-    long[] places = places(wanted);
-    int width = HEAD + mine.features();
-    int each = Math.max(1, ROUND_BYTES / width);
-    double most = exchange.combine("rows/most", ReduceOp.MAX, numbers.length)[0];
-    int placed = 0;
+  /// @param wanted numbers of the rows that this rank wants
+  Examples move(Rows mine, IntUnaryOperator owner, int[] wanted) {
+    int own = mine.examples().count();
+    boolean inPlace = mine.takenOver() && own >= wanted.length;
+    var arrived = new ArrivedRows(mine.examples(), inPlace, wanted.length);
+    int each = Math.max(1, ROUND_BYTES / (HEAD + mine.examples().features()));
+    double most = exchange.combine("rows/most", ReduceOp.MAX, own)[0];
     for (long first = 0; first < most; first += each) {
-      int from = (int) Math.min(first, numbers.length);
-      int to = (int) Math.min(first + each, numbers.length);
-      var parcel = ByteBuffer.wrap(round(mine, numbers, owner, from, to));
-      while (parcel.hasRemaining()) {
-        int at = place(places, parcel.getInt());
-        labels[at] = parcel.get();
-        parcel.get(values, at * mine.features(), mine.features());
-        placed++;
-      }
+      int from = (int) Math.min(first, own);
+      int to = (int) Math.min(first + each, own);
+      arrived.add(round(mine, owner, from, to), inPlace ? to : wanted.length);
     }
-    if (placed != wanted.length) {
-      throw new IllegalStateException(placed + " of " + wanted.length + " rows have arrived");
-    }
-    return new Examples(mine.features(), mine.classes(), mine.scale(), values, labels);
+    return arrived.inOrder(wanted);
   }
 
+  /// The rows of a rank before an exchange.
+  ///
+  /// @param examples the rows
+  /// @param number returns the number of a row in the data set; a negative number excludes the row
+  /// @param takenOver the array of the rows may be overwritten
+  record Rows(Examples examples, IntUnaryOperator number, boolean takenOver) {}
+
   /// Sends some rows to their owners. Returns the rows that this rank receives.
-  private byte[] round(Examples mine, int[] numbers, IntUnaryOperator owner, int from, int to) {
+  private byte[] round(Rows rows, IntUnaryOperator owner, int from, int to) {
+    Examples mine = rows.examples();
     int width = HEAD + mine.features();
+    int[] numbers = IntStream.range(from, to).map(rows.number()).toArray();
     int[] owners = new int[to - from];
     long[] counts = new long[ranks];
     for (int i = from; i < to; i++) {
-      owners[i - from] = numbers[i] < 0 ? -1 : owner.applyAsInt(numbers[i]);
-      if (numbers[i] >= 0) {
+      int number = numbers[i - from];
+      owners[i - from] = number < 0 ? -1 : owner.applyAsInt(number);
+      if (number >= 0) {
         counts[owners[i - from]]++;
       }
     }
@@ -78,7 +77,7 @@ final class RowExchange {
     for (int i = from; i < to; i++) {
       if (owners[i - from] >= 0) {
         parcel.position(next[owners[i - from]]);
-        parcel.putInt(numbers[i]).put(mine.labels()[i]);
+        parcel.putInt(numbers[i - from]).put(mine.labels()[i]);
         parcel.put(mine.values(), i * mine.features(), mine.features());
         next[owners[i - from]] = parcel.position();
       }
@@ -86,21 +85,5 @@ final class RowExchange {
     List<Long> splits = new ArrayList<>();
     Arrays.stream(counts).forEach(splits::add);
     return exchange.scatter("rows", width, parcel.array(), splits);
-  }
-
-  /// Returns numbers with their positions, ascending.
-  private static long[] places(int[] wanted) {
-    long[] places = new long[wanted.length];
-    Arrays.setAll(places, i -> (long) wanted[i] << Integer.SIZE | i);
-    Arrays.sort(places);
-    return places;
-  }
-
-  private static int place(long[] places, int number) {
-    int at = -1 - Arrays.binarySearch(places, ((long) number << Integer.SIZE) - 1);
-    if (at < 0 || at == places.length || (int) (places[at] >> Integer.SIZE) != number) {
-      throw new IllegalStateException("row " + number + " came to a rank that does not want it");
-    }
-    return (int) places[at];
   }
 }
