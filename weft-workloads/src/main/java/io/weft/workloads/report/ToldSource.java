@@ -27,7 +27,7 @@ public record ToldSource(DataSource source, Preparation preparation) implements 
   public Examples train(ReadProgress progress) {
     preparation.begin("reading " + name() + " to train on");
     Examples read = source.train(preparation::at);
-    preparation.begin("building the network");
+    preparation.begin("exchanging examples and building the network");
     return read;
   }
 
@@ -42,7 +42,7 @@ public record ToldSource(DataSource source, Preparation preparation) implements 
     public Examples train(int part, int parts, ReadProgress progress) {
       told.preparation.begin("reading " + told.name() + " to train on");
       Examples read = reader.train(part, parts, told.preparation::at);
-      told.preparation.begin("building the network");
+      told.preparation.begin("exchanging examples and building the network");
       return read;
     }
 
@@ -50,7 +50,7 @@ public record ToldSource(DataSource source, Preparation preparation) implements 
     public Optional<Examples> test(int part, int parts, ReadProgress progress) {
       told.preparation.begin("reading " + told.name() + " to test with");
       Optional<Examples> read = reader.test(part, parts, told.preparation::at);
-      told.preparation.begin("building the network");
+      told.preparation.begin("exchanging examples and building the network");
       return read;
     }
 
@@ -64,7 +64,7 @@ public record ToldSource(DataSource source, Preparation preparation) implements 
   public Examples test(ReadProgress progress) {
     preparation.begin("reading " + name() + " to test with");
     Examples read = source.test(preparation::at);
-    preparation.begin("building the network");
+    preparation.begin("exchanging examples and building the network");
     return read;
   }
 }

@@ -16,9 +16,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import java.util.stream.DoubleStream;
@@ -29,12 +31,18 @@ public final class RankExchange {
 
   private static final String PREFIX = "weft-train/";
 
+  /// The deadline of a wait for ranks that read data. A rank that dies ends the wait at once.
+  private static final Duration READING = Duration.ofHours(2);
+
   private final IntSupplier size;
   private final Supplier<Communicator> communicator;
+  private final Optional<Duration> limit;
 
-  private RankExchange(IntSupplier size, Supplier<Communicator> communicator) {
+  private RankExchange(
+      IntSupplier size, Supplier<Communicator> communicator, Optional<Duration> limit) {
     this.size = size;
     this.communicator = communicator;
+    this.limit = limit;
   }
 
   /// Returns the exchange of a rank that has no others.
@@ -43,17 +51,24 @@ public final class RankExchange {
         () -> 1,
         () -> {
           throw new IllegalStateException("one rank has no communicator");
-        });
+        },
+        Optional.empty());
   }
 
   /// Returns the exchange between the ranks of a communicator; borrowed.
   public static RankExchange of(Communicator communicator) {
-    return new RankExchange(communicator::size, () -> communicator);
+    return new RankExchange(communicator::size, () -> communicator, Optional.empty());
   }
 
   /// Returns the exchange between the present ranks of a job.
   static RankExchange of(TrainingJob job) {
-    return new RankExchange(job::size, job::communicator);
+    return new RankExchange(job::size, job::communicator, Optional.empty());
+  }
+
+  /// Returns an exchange that waits for ranks that still read data, longer than the communicator's
+  /// deadline allows.
+  RankExchange afterReading() {
+    return new RankExchange(size, communicator, Optional.of(READING));
   }
 
   boolean alone() {
@@ -66,7 +81,7 @@ public final class RankExchange {
   /// @param rank a rank's role in words
   /// @param extent of the data in words
   public void requireSame(String what, String rank, String extent) {
-    List<String> all = gather(what, extent);
+    List<String> all = afterReading().gather(what, extent);
     for (int other = 1; other < all.size(); other++) {
       if (!all.get(other).equals(all.getFirst())) {
         throw new TrainingException.Unfit(
@@ -250,8 +265,9 @@ public final class RankExchange {
     return communicator.get();
   }
 
-  private static CollectiveOptions named(String what) {
-    return CollectiveOptions.named(PREFIX + what);
+  private CollectiveOptions named(String what) {
+    CollectiveOptions options = CollectiveOptions.named(PREFIX + what);
+    return limit.map(options::within).orElse(options);
   }
 
   private static <T> T await(Handle<T> handle) {
