@@ -7,10 +7,12 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /// The garbage collector of the JVMs that Weft starts: the serial one, unless the user's variables
-/// choose another. A JVM with two choices does not start. Pure, except `flags`.
+/// choose another. A JVM with two choices does not start. Pure, except `flags` without parameters.
 public final class Collector {
 
   private static final Pattern CHOICE = Pattern.compile("-XX:\\+Use\\w*GC\\b");
+
+  private static final Pattern YOUNG = Pattern.compile("-Xmn|-XX:(Max)?New(Size|Ratio)=");
 
   private Collector() {}
 
@@ -20,10 +22,21 @@ public final class Collector {
   }
 
   static List<String> flags(Map<String, String> environment) {
-    boolean chosen =
-        Stream.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
-            .map(name -> environment.getOrDefault(name, ""))
-            .anyMatch(text -> CHOICE.matcher(text).find());
-    return chosen ? List.of() : List.of("-XX:+UseSerialGC");
+    return chosen(CHOICE, environment) ? List.of() : List.of("-XX:+UseSerialGC");
+  }
+
+  /// Returns the flags of a rank that trains. Its young generation is bounded, because a rank makes
+  /// little garbage, and Java's default is a 192nd of the host's memory for each rank, all of which
+  /// is in use before the first collection.
+  static List<String> rankFlags(Map<String, String> environment) {
+    return chosen(CHOICE, environment) || chosen(YOUNG, environment)
+        ? flags(environment)
+        : List.of("-XX:+UseSerialGC", "-XX:MaxNewSize=64m");
+  }
+
+  private static boolean chosen(Pattern flag, Map<String, String> environment) {
+    return Stream.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
+        .map(name -> environment.getOrDefault(name, ""))
+        .anyMatch(text -> flag.matcher(text).find());
   }
 }

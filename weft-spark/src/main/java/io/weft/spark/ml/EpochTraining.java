@@ -51,7 +51,9 @@ final class EpochTraining implements RankBody<Row, TrainedRank> {
   /// Returns the number of features of all ranks' rows. Throws `IllegalArgumentException` if all
   /// partitions are empty, or if this rank's rows are narrower than those of another rank.
   private static int width(SparkRank<Row> rank, RowFile rows) throws InterruptedException {
-    int width = (int) RankNumbers.of(rank.weft(), "spark/width", ReduceOp.MAX, rows.width())[0];
+    double[] widest =
+        RankNumbers.afterReading(rank.weft(), "spark/width", ReduceOp.MAX, rows.width());
+    int width = (int) widest[0];
     if (width == 0) {
       throw new IllegalArgumentException(
           "the data has no rows in any of its " + rank.size() + " partitions");
