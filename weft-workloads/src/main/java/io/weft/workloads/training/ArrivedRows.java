@@ -14,7 +14,10 @@ final class ArrivedRows {
   private final int features;
   private final byte[] values;
   private final byte[] labels;
+
+  /// The numbers of the stored rows; at the end, their targets.
   private final int[] numbers;
+
   private final ArrayDeque<ByteBuffer> waiting = new ArrayDeque<>();
   private int stored;
 
@@ -59,21 +62,21 @@ final class ArrivedRows {
               + " rows have arrived"
               + (waiting.isEmpty() ? "" : ", and further ones"));
     }
-    int[] targets = targets(wanted);
+    replaceByTargets(wanted);
     byte[] held = new byte[features];
     for (int i = 0; i < stored; i++) {
-      while (targets[i] != i) {
-        swap(i, targets, held);
+      while (numbers[i] != i) {
+        swap(i, held);
       }
     }
     return new Examples(features, before.classes(), before.scale(), values, labels);
   }
 
   /// Moves a row to its target, and the row at the target to the place of the first.
-  private void swap(int at, int[] targets, byte[] held) {
-    int target = targets[at];
-    if (targets[target] == target) {
-      throw new IllegalStateException("row " + numbers[at] + " has arrived twice");
+  private void swap(int at, byte[] held) {
+    int target = numbers[at];
+    if (numbers[target] == target) {
+      throw new IllegalStateException("the row for position " + target + " has arrived twice");
     }
     System.arraycopy(values, at * features, held, 0, features);
     System.arraycopy(values, target * features, values, at * features, features);
@@ -81,18 +84,16 @@ final class ArrivedRows {
     byte label = labels[at];
     labels[at] = labels[target];
     labels[target] = label;
-    targets[at] = targets[target];
-    targets[target] = target;
+    numbers[at] = numbers[target];
+    numbers[target] = target;
   }
 
-  /// Returns, for each arrived row, its position in `wanted`.
-  private int[] targets(int[] wanted) {
+  /// Replaces the number of each arrived row by its position in `wanted`.
+  private void replaceByTargets(int[] wanted) {
     long[] places = new long[wanted.length];
     Arrays.setAll(places, i -> (long) wanted[i] << Integer.SIZE | i);
     Arrays.sort(places);
-    int[] targets = new int[stored];
-    Arrays.setAll(targets, i -> place(places, numbers[i]));
-    return targets;
+    Arrays.setAll(numbers, i -> place(places, numbers[i]));
   }
 
   private static int place(long[] places, int number) {

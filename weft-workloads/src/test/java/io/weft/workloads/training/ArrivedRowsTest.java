@@ -95,7 +95,7 @@ class ArrivedRowsTest {
   void aRowThatComesTwiceOrWasNotRequestedOrIsMissingIsReported() {
     Examples all = examples(new Random(1), ALL);
     assertThatThrownBy(() -> received(all, 7, 7).inOrder(new int[] {7, 8}))
-        .hasMessage("row 7 has arrived twice");
+        .hasMessage("the row for position 0 has arrived twice");
     assertThatThrownBy(() -> received(all, 7, 9).inOrder(new int[] {7, 8}))
         .hasMessage("row 9 came to a rank that does not want it");
     assertThatThrownBy(() -> received(all, 7).inOrder(new int[] {7, 8}))
