@@ -56,9 +56,10 @@ public final class MnistPipeline {
 
   /// Runs the example.
   public static void main(String[] arguments) throws IOException {
-    int trained = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 8_000;
-    int tested = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 2_000;
-    int epochs = arguments.length > 2 ? Integer.parseInt(arguments[2]) : 6;
+    var given = new Arguments(arguments);
+    int trained = given.number(0, "training digits", 8_000, 128, 1_000_000);
+    int tested = given.number(1, "test digits", 2_000, 1, 1_000_000);
+    int epochs = given.number(2, "epochs", 6, 1, 100_000);
     SparkConf conf =
         WeftSpark.conf(new SparkConf()) // adds the executors' Java flags
             .setAppName("mnist")

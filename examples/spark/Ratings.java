@@ -46,8 +46,9 @@ public final class Ratings {
 
   /// Runs the example.
   public static void main(String[] arguments) throws IOException {
-    int count = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 60_000;
-    int epochs = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 12;
+    var given = new Arguments(arguments);
+    int count = given.number(0, "ratings", 60_000, 1_000, 100_000_000);
+    int epochs = given.number(1, "epochs", 12, 1, 100_000);
     SparkConf conf =
         WeftSpark.conf(new SparkConf())
             .setAppName("ratings")

@@ -39,6 +39,7 @@ import org.apache.spark.sql.SparkSession;
 public final class Reduction {
 
   private static final int RANKS = 2;
+  private static final int MOST_KIB = 256 << 10;
   private static final int TREE_WARM_UP = 20;
 
   /// More calls, because a call is shorter and Java compiles a loop after a number of runs.
@@ -48,10 +49,13 @@ public final class Reduction {
 
   /// Runs the comparison.
   public static void main(String[] arguments) throws IOException {
-    int times = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 21;
+    var given = new Arguments(arguments);
+    int times = given.number(0, "repetitions", 21, 1, 100_000);
     int[] sizes =
         arguments.length > 1
-            ? Arrays.stream(arguments).skip(1).mapToInt(Integer::parseInt).toArray()
+            ? IntStream.range(1, arguments.length)
+                .map(at -> given.number(at, "KiB", 0, 1, MOST_KIB))
+                .toArray()
             : new int[] {1 << 10, 16 << 10, 64 << 10};
     SparkConf conf =
         WeftSpark.conf(new SparkConf())

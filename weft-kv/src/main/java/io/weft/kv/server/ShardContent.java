@@ -4,7 +4,6 @@ package io.weft.kv.server;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.weft.kv.rule.RuleSchedule;
-import io.weft.kv.server.ShardTable.KeptPush;
 import io.weft.kv.spec.TableSpec;
 import java.nio.charset.StandardCharsets;
 import java.util.function.Consumer;

@@ -7,7 +7,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import io.weft.kv.frame.KvHead;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.rule.RuleSchedule;
-import io.weft.kv.server.ShardTable.KeptPush;
 import io.weft.kv.table.TableSink;
 import io.weft.kv.table.TableSnapshot;
 import java.lang.foreign.MemorySegment;
@@ -115,6 +114,7 @@ final class ShardCopy {
   }
 
   private void kept(ShardTable table, long clock, int worker, KeptPush push) {
+    push.lend();
     int count = table.keyCount(push.subject());
     long keyBytes = 8L * count;
     var head =

@@ -2,9 +2,7 @@
 package io.weft.kv.server;
 
 import io.weft.kv.frame.ClockWindow;
-import io.weft.kv.server.ShardTable.KeptPush;
 import io.weft.kv.server.ShardTable.Subject;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
@@ -18,6 +16,7 @@ final class ShardPushes {
   private final ShardContext context;
   private final ShardSaves saves;
   private final Consumer<ShardTable> ended;
+  private final KeptMemory memory = new KeptMemory();
   private final NumberWindow[] seen;
 
   /// @param ended is notified of a table that has ended because a clock could not be applied
@@ -77,8 +76,13 @@ final class ShardPushes {
   /// Drops the waiting pushes of a table that has ended.
   void end(ShardTable table) {
     for (PushRounds<KeptPush> rounds : table.allRounds()) {
-      rounds.end().forEach(each -> context.memory().budget().release(each.bytes()));
+      rounds.end().forEach(this::release);
     }
+  }
+
+  private void release(KeptPush push) {
+    context.memory().budget().release(push.bytes());
+    memory.giveBack(push);
   }
 
   /// Takes over a waiting push from another server.
@@ -113,11 +117,10 @@ final class ShardPushes {
       case KEPT -> {
         long bytes = values.byteSize();
         context.memory().budget().reserve("pushes of clock " + clock, bytes);
-        MemorySegment copy = Arena.ofAuto().allocate(Math.max(1, bytes), 64).asSlice(0, bytes);
-        copy.copyFrom(values);
-        KeptPush before = rounds.keep(it.worker(), clock, new KeptPush(subject, copy, bytes));
+        var push = new KeptPush(subject, memory.take(bytes), values);
+        KeptPush before = rounds.keep(it.worker(), clock, push);
         if (before != null) {
-          context.memory().budget().release(before.bytes());
+          release(before);
         }
         applyComplete(table, rounds);
       }
@@ -132,7 +135,7 @@ final class ShardPushes {
       try {
         table.applyClock(complete, rounds.applied());
       } finally {
-        complete.forEach(each -> context.memory().budget().release(each.bytes()));
+        complete.forEach(this::release);
         if (table.hasEnded()) {
           ended.accept(table);
         }

@@ -11,7 +11,6 @@ import io.weft.kv.checkpoint.ShardFileWriter.Written;
 import io.weft.kv.frame.KvOp;
 import io.weft.kv.frame.KvReply;
 import io.weft.kv.rule.RuleSchedule;
-import io.weft.kv.server.ShardTable.KeptPush;
 import io.weft.kv.spill.RowStoreException;
 import io.weft.kv.table.TableSnapshot;
 import java.nio.charset.StandardCharsets;

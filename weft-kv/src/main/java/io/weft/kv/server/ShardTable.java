@@ -344,11 +344,4 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
         ? rounds(subject).applied()
         : Math.min(clock, clocks.slowest());
   }
-
-  /// A push that waits for those of other workers, in separate memory.
-  ///
-  /// @param subject keys or part
-  /// @param values copied
-  /// @param bytes reserved from the budget
-  record KeptPush(Subject subject, MemorySegment values, long bytes) {}
 }

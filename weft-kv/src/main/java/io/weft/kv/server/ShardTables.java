@@ -5,7 +5,6 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.weft.kv.frame.KvHead;
-import io.weft.kv.server.ShardTable.KeptPush;
 import io.weft.kv.spec.TableSpec;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;

@@ -34,7 +34,11 @@ public final class RankJvm {
   /// If its name contains `%p`, for the process's number, each rank writes such a file at its end.
   private static final String CACHE_PROPERTY = "weft.rank.cache";
 
-  private static final String QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn";
+  /// Warnings only, and none of DJL about GPUs, which it looks for although Weft uses processors.
+  private static final List<String> QUIET =
+      List.of(
+          "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+          "-Dorg.slf4j.simpleLogger.log.ai.djl.util.cuda=error");
 
   private RankJvm() {}
 
@@ -70,7 +74,7 @@ public final class RankJvm {
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(FLAGS);
     command.addAll(Collector.rankFlags(System.getenv()));
-    command.add(QUIET);
+    command.addAll(QUIET);
     command.addAll(cache);
     command.add("-cp");
     command.add(ManagementFactory.getRuntimeMXBean().getClassPath());

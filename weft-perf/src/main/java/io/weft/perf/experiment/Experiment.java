@@ -35,8 +35,8 @@ public abstract class Experiment implements Callable<Integer> {
       names = "--limit",
       paramLabel = "S",
       description =
-          "seconds that one round of one contestant may take (default: 300; a command of"
-              + " 'reproduce --full': 1800)")
+          "seconds that one round of one contestant may take (default: 300), in 'weft reproduce'"
+              + " one command (default: 75, with --full 1800)")
   private @Nullable Long limitSeconds;
 
   @Option(names = "--json", paramLabel = "FILE", description = "write one JSON object per line")

@@ -9,6 +9,7 @@ import io.weft.perf.report.Figure;
 import io.weft.transport.limit.IoErrors;
 import io.weft.workloads.report.MeasuredHost;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -114,6 +115,9 @@ final class ReproduceCommand extends Experiment {
   }
 
   private void makeDirectory() {
+    if (Files.exists(out) && !Files.isDirectory(out)) {
+      throw new IllegalArgumentException("--out: " + out + " is a file, not a directory");
+    }
     try {
       ForeignDirectory.make(out);
     } catch (IOException refused) {

@@ -114,7 +114,7 @@ class ReproduceCommandTest {
   void placesThatCannotBeWrittenAreNamedBeforeAnyMeasurement() throws Exception {
     Path file = Files.writeString(directory.resolve("file"), "x");
     assertThat(run("--out", file.toString())).isEqualTo(2);
-    assertThat(err.toString()).contains("--out: cannot create the directory " + file);
+    assertThat(err.toString()).contains("--out: " + file + " is a file, not a directory");
     Path blocked = Files.createDirectories(directory.resolve("blocked"));
     Files.createDirectory(blocked.resolve("report.html"));
     assertThat(run("--out", blocked.toString())).isEqualTo(2);

@@ -79,7 +79,7 @@ public record KeyValueTraining(ServedTraining of, WorkerModel.Factory models) {
         var report = new WorkerReport(of, shard.share(), rows);
         result = Optional.of(report.result(engine, report.losses(0), digests, engine.steps(), 0));
       }
-      store.barrier();
+      exchange.patient().barrier("evaluated");
       return result;
     }
   }

@@ -27,7 +27,11 @@ public final class ProgressPrinter implements TrainingObserver {
   private final TrainingSettings settings;
   private @Nullable Start start;
   private double shownAt = Double.NEGATIVE_INFINITY;
-  private double loss = Double.NaN;
+
+  // The mean of the losses so far, in which each step counts 0.9 times as much as the next one.
+  private double losses;
+  private double weights;
+
   private @Nullable TrainedStep first;
   private String accuracy = "";
   private volatile boolean unsaved;
@@ -73,7 +77,7 @@ public final class ProgressPrinter implements TrainingObserver {
     } else if (begun.epochsDone() > 0) {
       line("resumed after epoch " + begun.epochsDone());
     }
-    preparation.begin("the first step, for which TensorFlow prepares its kernels");
+    preparation.begin("the first step, for which the engine prepares its kernels");
   }
 
   @Override
@@ -83,8 +87,9 @@ public final class ProgressPrinter implements TrainingObserver {
     if (begun == null) {
       return;
     }
-    loss = Double.isNaN(loss) ? step.loss() : KEPT * loss + (1 - KEPT) * step.loss();
-    // The first step builds TensorFlow's kernels, so speed and time left count from its end.
+    losses = KEPT * losses + step.loss();
+    weights = KEPT * weights + 1;
+    // The first step builds the engine's kernels, so speed and time left count from its end.
     TrainedStep from = first;
     if (from == null) {
       first = step;
@@ -115,7 +120,7 @@ public final class ProgressPrinter implements TrainingObserver {
             ofEpochs(step.epoch()),
             step.step(),
             begun.stepsPerEpoch(),
-            loss,
+            losses / weights,
             settings.batch() / perStep,
             time(secondsLeft),
             accuracy);

@@ -82,7 +82,7 @@ record DataShard(String dataset, Examples train, Examples test, Columns columns,
   private static DataShard fromRoot(
       TrainingSettings settings, DataSource source, TrainingJob job, RankExchange exchange) {
     if (job.rank() != 0) {
-      long[] facts = exchange.afterReading().fromRoot("data", new long[5]);
+      long[] facts = exchange.patient().fromRoot("data", new long[5]);
       if (facts[0] < 0) {
         throw new DataException.Missing("rank 0 could not read the data; its message says why");
       }
@@ -92,13 +92,13 @@ record DataShard(String dataset, Examples train, Examples test, Columns columns,
     try {
       parcel = Parcel.pack(settings, source, job.size());
     } catch (DataException | TrainingException e) {
-      long[] ignored = exchange.afterReading().fromRoot("data", -1, 0, 0, 0, 0);
+      long[] ignored = exchange.patient().fromRoot("data", -1, 0, 0, 0, 0);
       throw e;
     } catch (OutOfMemoryError noRoom) {
-      long[] ignored = exchange.afterReading().fromRoot("data", -1, 0, 0, 0, 0);
+      long[] ignored = exchange.patient().fromRoot("data", -1, 0, 0, 0, 0);
       throw new DataException.TooLarge(source.name(), noRoom);
     }
-    long[] facts = exchange.afterReading().fromRoot("data", parcel.facts);
+    long[] facts = exchange.patient().fromRoot("data", parcel.facts);
     return receive(source.name(), settings, facts, parcel, exchange);
   }
 

@@ -52,7 +52,7 @@ record PartedRows(
       failed = new DataException.TooLarge(source.name(), noRoom);
       facts[0] = MALFORMED;
     }
-    List<double[]> all = exchange.afterReading().gather("data/parts", facts);
+    List<double[]> all = exchange.patient().gather("data/parts", facts);
     if (failed != null) {
       throw failed;
     }

@@ -31,8 +31,9 @@ public final class RankExchange {
 
   private static final String PREFIX = "weft-train/";
 
-  /// The deadline of a wait for ranks that read data. A rank that dies ends the wait at once.
-  private static final Duration READING = Duration.ofHours(2);
+  /// The deadline of a wait for ranks that read data or test a model. A rank that dies ends the
+  /// wait at once.
+  private static final Duration PATIENCE = Duration.ofHours(2);
 
   private final IntSupplier size;
   private final Supplier<Communicator> communicator;
@@ -65,10 +66,10 @@ public final class RankExchange {
     return new RankExchange(job::size, job::communicator, Optional.empty());
   }
 
-  /// Returns an exchange that waits for ranks that still read data, longer than the communicator's
-  /// deadline allows.
-  RankExchange afterReading() {
-    return new RankExchange(size, communicator, Optional.of(READING));
+  /// Returns an exchange that waits for ranks that still read data or test a model, longer than the
+  /// communicator's deadline allows.
+  public RankExchange patient() {
+    return new RankExchange(size, communicator, Optional.of(PATIENCE));
   }
 
   boolean alone() {
@@ -81,7 +82,7 @@ public final class RankExchange {
   /// @param rank a rank's role in words
   /// @param extent of the data in words
   public void requireSame(String what, String rank, String extent) {
-    List<String> all = afterReading().gather(what, extent);
+    List<String> all = patient().gather(what, extent);
     for (int other = 1; other < all.size(); other++) {
       if (!all.get(other).equals(all.getFirst())) {
         throw new TrainingException.Unfit(

@@ -83,7 +83,7 @@ class PreparationTest {
     after(preparation, 2);
     after(preparation, 0.1);
     after(preparation, 0.2);
-    String line = "\r\u001b[Kthe first step, for which TensorFlow prepares its kernels, for 2 s";
+    String line = "\r\u001b[Kthe first step, for which the engine prepares its kernels, for 2 s";
     assertThat(text).hasToString(line + line);
     progress.onStep(new TrainingObserver.TrainedStep(1, 1, 1, 1));
     after(preparation, 10);
