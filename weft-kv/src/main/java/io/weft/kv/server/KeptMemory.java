@@ -10,7 +10,8 @@ import java.util.Map;
 /// The memory of pushes that wait for those of other workers. Blocks are reused, because the
 /// collector frees native memory only when Java's heap is full, which on a server may take
 /// gigabytes. A length is rounded up by at most a quarter. The number of blocks of a rounded length
-/// is the largest number that was in use at the same time. Confined to the shard's thread.
+/// is the largest number that was in use at the same time. The budget of the server counts the
+/// values of waiting pushes, not unused blocks. Confined to the shard's thread.
 final class KeptMemory {
 
   private static final long LEAST_BYTES = 64;

@@ -165,7 +165,7 @@ final class PushRounds<P> {
     return applied;
   }
 
-  /// Returns the last clock that was applied or of which a push waits.
+  /// Returns the last clock that was applied or that a waiting push has.
   long begun() {
     return applied + open.size();
   }

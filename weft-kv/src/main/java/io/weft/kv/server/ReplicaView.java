@@ -120,7 +120,7 @@ final class ReplicaView {
     notice.tell(current, lost, peers);
   }
 
-  /// Sends the announcements for which there was no room.
+  /// Sends the announcements that did not fit before.
   void flush() {
     notice.flush(current);
   }

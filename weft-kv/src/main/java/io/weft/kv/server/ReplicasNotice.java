@@ -79,7 +79,7 @@ public final class ReplicasNotice {
     flush(ring);
   }
 
-  /// Sends the pending announcements for which there is room.
+  /// Sends the pending announcements that fit.
   void flush(Replicas ring) {
     if (owed.isEmpty()) {
       return;

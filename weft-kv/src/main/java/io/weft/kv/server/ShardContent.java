@@ -115,7 +115,7 @@ final class ShardContent {
     drop(table);
   }
 
-  /// Drops what waits for a table that has ended, and notifies the role.
+  /// Drops the requests and pushes that wait for a table that has ended, and notifies the role.
   void ended(ShardTable table) {
     drop(table);
     ended.accept(table);

@@ -126,8 +126,8 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
   }
 
   /// Changes parameters of the rule. In a synchronous table the change begins after the last clock
-  /// of which a push has arrived, here and on a mirror alike. Throws `IllegalArgumentException` if
-  /// the change is invalid.
+  /// for which the shard has a push; primary and mirror begin at the same clock. Throws
+  /// `IllegalArgumentException` if the change is invalid.
   ///
   /// @param now the clock of the worker that changes the rule
   final void change(RuleSchedule.Change change, long now) {
@@ -211,7 +211,7 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
   /// Writes the current values to `into`, of `valueBytes` bytes.
   abstract void read(Subject subject, MemorySegment into) throws Refusal;
 
-  /// Returns the content, of which checkpoints, mirrors, restore and statistics are made.
+  /// Returns the content, which checkpoints, mirrors, restore and statistics use.
   abstract TableStorage storage();
 
   /// Returns the rows that a file must contain to be complete together with the checkpoint of this
@@ -317,7 +317,7 @@ abstract sealed class ShardTable permits KeyedTable, PartsTable {
     return subject(it.head(), it.payload());
   }
 
-  /// Returns a description of what a worker's pull at this clock waits for.
+  /// Returns the reason for which a worker's pull at this clock waits.
   final String waitsFor(Subject subject, long clock) {
     if (lets(subject, clock)) {
       return "it waits for nothing there: the shard is behind, or the answers that the worker has"

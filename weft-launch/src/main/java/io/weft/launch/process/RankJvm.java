@@ -73,7 +73,7 @@ public final class RankJvm {
     var command = new ArrayList<String>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(FLAGS);
-    command.addAll(Collector.rankFlags(System.getenv()));
+    command.addAll(Collector.flags());
     command.addAll(QUIET);
     command.addAll(cache);
     command.add("-cp");

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -26,15 +25,5 @@ class RankJvmTest {
   @Test
   void eachRankCreatesACacheIfTheNameHasAPlaceholder() {
     assertThat(RankJvm.cache("/t/rank-%p.aot")).contains("-XX:AOTCacheOutput=/t/rank-%p.aot");
-  }
-
-  @Test
-  void theYoungGenerationIsBoundedUnlessTheUserChoosesOtherwise() {
-    assertThat(Collector.rankFlags(Map.of())).contains("-XX:MaxNewSize=64m");
-    assertThat(Collector.rankFlags(Map.of("JDK_JAVA_OPTIONS", "-Xmn200m")))
-        .containsExactly("-XX:+UseSerialGC");
-    assertThat(Collector.rankFlags(Map.of("JAVA_TOOL_OPTIONS", "-XX:NewRatio=1")))
-        .containsExactly("-XX:+UseSerialGC");
-    assertThat(Collector.rankFlags(Map.of("JDK_JAVA_OPTIONS", "-XX:+UseZGC"))).isEmpty();
   }
 }

@@ -8,11 +8,15 @@ import io.weft.tensor.ReduceOp;
 import io.weft.testkit.job.LocalJob;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class RankNumbersTest {
+
+  private static final long COMPUTING_NANOS = TimeUnit.SECONDS.toNanos(3);
 
   @Test
   void ranksWaitForAPartitionThatTakesLongerThanTheDeadline() {
@@ -23,13 +27,21 @@ class RankNumbersTest {
           job.run(
               weft -> {
                 try {
-                  Thread.sleep(weft.rank() * 3000L);
+                  computePartition(weft.rank());
                   return RankNumbers.afterReading(weft, "width", ReduceOp.MAX, weft.rank())[0];
                 } catch (InterruptedException e) {
                   throw new IllegalStateException(e);
                 }
               });
       assertThat(widths).containsExactly(1.0, 1.0);
+    }
+  }
+
+  /// Takes longer than the deadline on rank 1.
+  private static void computePartition(int rank) {
+    long end = System.nanoTime() + rank * COMPUTING_NANOS;
+    while (System.nanoTime() - end < 0) {
+      LockSupport.parkNanos(end - System.nanoTime());
     }
   }
 }

@@ -28,7 +28,7 @@ public final class ProgressPrinter implements TrainingObserver {
   private @Nullable Start start;
   private double shownAt = Double.NEGATIVE_INFINITY;
 
-  // The mean of the losses so far, in which each step counts 0.9 times as much as the next one.
+  // Sums of a weighted mean of all losses: the weight of a step is 0.9 times that of the next one.
   private double losses;
   private double weights;
 
